@@ -1,0 +1,231 @@
+"""What a catalog entry may say. Strict, closed and frozen: a typo is an error, not a default.
+
+Quantities are text with a unit (`450GB/s`, `0.6ms`); numbers without a unit are counts.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from ..cost.dtypes import parse_kv_dtype
+from ..errors import KvcostError
+from ..units.parse import parse_rate, parse_time
+from .strict_yaml import looks_like_float
+
+__all__ = ["SCHEMAS", "EngineEntry", "Entry", "LinkEntry", "ModelEntry"]
+
+Confidence = Literal["spec", "measured", "estimate"]
+Count = Annotated[int, Field(ge=1, le=10**9)]
+Dimension = Annotated[int, Field(ge=1, le=10**7)]
+Params = Annotated[int, Field(ge=0, le=10**15)]
+
+
+def _quantity(parse: Callable[[str], float], example: str) -> BeforeValidator:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str):
+            raise ValueError(f"needs text with a unit, such as {example}")
+        if looks_like_float(value):
+            raise ValueError(f"'{value}' has no unit (YAML reads it as text); write it with one, such as {example}")
+        try:
+            return parse(value)
+        except KvcostError as error:
+            raise ValueError(f"{error.message}; {error.hint}") from None
+
+    return BeforeValidator(read)
+
+
+def _kv_dtype(value: str) -> str:
+    if value != "auto":
+        try:
+            parse_kv_dtype(value)
+        except KvcostError as error:
+            raise ValueError(f"{error.message}; {error.hint}") from None
+    return value
+
+
+Rate = Annotated[float, _quantity(parse_rate, "450GB/s"), Field(gt=0), WithJsonSchema({"type": "string", "examples": ["450GB/s", "100Gbps"]})]
+Time = Annotated[float, _quantity(parse_time, "0.6ms"), Field(ge=0), WithJsonSchema({"type": "string", "examples": ["0.6ms", "1us"]})]
+KvDtype = Annotated[str, BeforeValidator(_kv_dtype)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Entry(_Strict):
+    """What every entry says: a title, other names, and where its figures come from."""
+
+    title: str
+    aliases: list[str] = []
+    source: str
+    confidence: Confidence
+    checked: Annotated[datetime.date, Field(strict=False)]
+    note: str = ""
+
+
+class _Layers(_Strict):
+    count: Count
+
+
+class _Heads(_Layers):
+    kv_heads: Dimension
+    head_dim: Dimension | None = None
+    k_dim: Dimension | None = None
+    v_dim: Dimension | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> _Heads:
+        if (self.head_dim is None) == (self.k_dim is None or self.v_dim is None):
+            raise ValueError("give head_dim, or k_dim and v_dim where they differ")
+        return self
+
+
+class FullLayers(_Heads):
+    """MHA, GQA, MQA."""
+
+    kind: Literal["full"]
+
+
+class WindowLayers(_Heads):
+    """Sliding window."""
+
+    kind: Literal["window"]
+    window_tokens: Count
+
+
+class ChunkLayers(_Heads):
+    """Chunked attention."""
+
+    kind: Literal["chunk"]
+    chunk_tokens: Count
+
+
+class MlaLayers(_Layers):
+    """Multi-head latent attention."""
+
+    kind: Literal["mla"]
+    latent_dim: Dimension
+    rope_dim: Annotated[int, Field(ge=0, le=10**7)]
+
+
+class IndexerLayers(_Layers):
+    """Key cache of a sparse-attention indexer."""
+
+    kind: Literal["indexer"]
+    row_bytes: Dimension
+
+
+class SharedLayers(_Layers):
+    """Layers that read another layer's cache."""
+
+    kind: Literal["shared"]
+
+
+class RecurrentLayers(_Layers):
+    """Constant state."""
+
+    kind: Literal["recurrent"]
+    conv_elements: Annotated[int, Field(ge=0)]
+    ssm_elements: Annotated[int, Field(ge=0)]
+    conv_bits: Dimension = 16
+    ssm_bits: Dimension = 16
+    pieces: Dimension = 2
+
+
+class CrossLayers(_Heads):
+    """Cross attention to an encoder's output."""
+
+    kind: Literal["cross"]
+    encoder_tokens: Count
+
+
+LayerSpec = Annotated[
+    FullLayers | WindowLayers | ChunkLayers | MlaLayers | IndexerLayers | SharedLayers | RecurrentLayers | CrossLayers,
+    Field(discriminator="kind"),
+]
+
+
+class ExpertsSpec(_Strict):
+    """Routed experts: `per_token` of `count`, `params` in all of them."""
+
+    count: Count
+    per_token: Count
+    params: Params
+
+
+class ModelEntry(Entry):
+    """A model: layer groups with what they cache, and the sizes that compute needs."""
+
+    layers: Annotated[list[LayerSpec], Field(min_length=1)]
+    query_heads: Annotated[int, Field(ge=0, le=10**7)]
+    head_dim: Annotated[int, Field(ge=0, le=10**7)]
+    hidden_size: Dimension
+    dtype: Literal["bf16", "fp16"]
+    kv_dtype: KvDtype = "auto"
+    context_limit_tokens: Count | None = None
+    params_total: Params | None = None
+    params_active: Params | None = None
+    params_input_embedding: Params = 0
+    tied_embeddings: bool = False
+    params_towers: Params = 0
+    vocab_size: Annotated[int, Field(ge=0)] = 0
+    experts: ExpertsSpec | None = None
+
+
+class LinkEntry(Entry):
+    """A link, one direction: `line_rate` of the row (a port, a GPU's share, a node), and what large messages reach."""
+
+    kind: Literal["nvlink", "nvlink-rack", "c2c", "xgmi", "pcie", "cxl", "infiniband", "roce", "ethernet", "tcp", "efa", "gcp", "slingshot", "ici", "tier"]
+    scope: Literal["port", "gpu", "node"]
+    per: str
+    line_rate: Rate | None
+    rails: Count | None = None
+    achieved: Rate
+    achieved_low: Rate
+    achieved_high: Rate
+    low_is: str = ""
+    high_is: str = ""
+    basis: str
+    per_message: Time = 0.0
+    latency: Time = 0.0
+    gpudirect: str = ""
+    staging: str = ""
+    vendor_trap: str = ""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> LinkEntry:
+        if not self.achieved_low <= self.achieved <= self.achieved_high:
+            raise ValueError("achieved must lie between achieved_low and achieved_high")
+        if self.line_rate is not None and self.achieved_high > self.line_rate:
+            raise ValueError("achieved_high exceeds line_rate: is the line rate one direction?")
+        if (self.scope == "node") != (self.rails is not None):
+            raise ValueError("rails belongs to rows of scope node, and to these alone")
+        return self
+
+
+class EngineEntry(Entry):
+    """A serving engine's connector: fixed time, time per descriptor, how it cuts the cache, what it overlaps."""
+
+    t0: Time = 0.0
+    t0_low: Time | None = None
+    t0_high: Time | None = None
+    descriptor: Time = 0.0
+    descriptor_low: Time | None = None
+    descriptor_high: Time | None = None
+    posting: Literal["serial", "overlapped"] = "serial"
+    block_tokens: Annotated[int, Field(ge=0)] = 0
+    regions: Literal[1, 2] = 1
+    layers_share_blocks: bool = False
+    hybrid_cache: bool = True
+    efficiency: Annotated[float, Field(gt=0, le=1)] | None = None
+    overlap: Literal["serial", "push", "decode-start"] = "serial"
+    push_floor: Time = 0.0
+    push_from_tokens: Annotated[int, Field(ge=0)] = 0
+    first_token: Literal["prefill", "decode"] = "decode"
+
+
+SCHEMAS: dict[str, type[Entry]] = {"models": ModelEntry, "links": LinkEntry, "engines": EngineEntry}

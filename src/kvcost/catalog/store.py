@@ -1,0 +1,146 @@
+"""Entries by name: the built-in ones, compiled, and a user's own on top.
+
+The compiled file of a kind carries the checksum of its YAML. Where they differ (a source checkout
+with an edited YAML) the YAML is read and checked again, so an edit is all that a new entry needs.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..cost.model import Model
+from ..cost.transfer import Engine, Link
+from ..errors import KvcostError
+from .names import near_names, normalise
+from .records import engine_record, link_record, model_record
+
+__all__ = ["KINDS", "Catalog", "compile_builtin", "compiled_path"]
+
+KINDS = ("models", "links", "engines")
+_DATA = Path(__file__).parent / "data"
+Entries = dict[str, dict[str, Any]]
+
+
+def compiled_path(kind: str, data: Path = _DATA) -> Path:
+    """Where the compiled entries of a kind lie, beside their YAML."""
+    return data / f"{kind}.compiled.json"
+
+
+def compile_builtin(kind: str, data: Path = _DATA) -> Entries:
+    """Read and check the YAML of a kind, and write it compiled where that is possible."""
+    from .compile import compile_file
+
+    yaml_path = data / f"{kind}.yaml"
+    text = yaml_path.read_bytes()
+    entries = compile_file(kind, yaml_path, text)
+    index = _index(kind, entries)
+    compiled = {"crc": zlib.crc32(text), "index": index, "entries": entries}
+    target = compiled_path(kind, data)
+    scratch = target.with_suffix(f".{id(compiled)}.tmp")
+    try:
+        scratch.write_text(json.dumps(compiled, separators=(",", ":")))
+        scratch.replace(target)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+    return entries
+
+
+def _builtin(kind: str) -> tuple[dict[str, str], Entries]:
+    text = (_DATA / f"{kind}.yaml").read_bytes()
+    try:
+        compiled = json.loads(compiled_path(kind).read_bytes())
+        if compiled["crc"] == zlib.crc32(text):
+            return compiled["index"], compiled["entries"]
+    except (OSError, ValueError, KeyError):
+        pass
+    entries = compile_builtin(kind)
+    return _index(kind, entries), entries
+
+
+def _index(kind: str, entries: Entries) -> dict[str, str]:
+    """Normalised name or alias → id; raises KvcostError for a name that stands for two entries."""
+    index: dict[str, str] = {}
+    for name, values in entries.items():
+        for word in (name, *values["aliases"]):
+            key = normalise(word)
+            if index.setdefault(key, name) != name:
+                raise KvcostError(f"the name '{word}' stands for two {kind}: {index[key]} and {name}", hint="rename one of them")
+    return index
+
+
+class Catalog:
+    """Models, links and engines by name or alias.
+
+    `user_paths` are files or folders of a user's own YAML; their entries replace built-in ones of
+    the same id. Every look-up raises KvcostError with the nearest three names when it fails.
+    """
+
+    def __init__(self, user_paths: Sequence[str] = ()) -> None:
+        self._user_paths = tuple(user_paths)
+        self._user: dict[str, Entries] | None = None
+        self._loaded: dict[str, tuple[dict[str, str], Entries]] = {}
+        self._records: dict[tuple[str, str], Any] = {}
+
+    def _kind(self, kind: str) -> tuple[dict[str, str], Entries]:
+        if kind not in self._loaded:
+            index, entries = _builtin(kind)
+            if self._user_paths:
+                if self._user is None:
+                    from .user import read_user_catalogs
+
+                    self._user = read_user_catalogs(self._user_paths)
+                own = self._user.get(kind, {})
+                # A user's entry wins over a built-in one, by its id and by its aliases.
+                index, entries = {**index, **_index(kind, own)}, {**entries, **own}
+            self._loaded[kind] = index, entries
+        return self._loaded[kind]
+
+    def entries(self, kind: str) -> Entries:
+        """All entries of a kind, id → values."""
+        return self._kind(kind)[1]
+
+    def find(self, kind: str, name: str) -> str:
+        """The id that a name stands for."""
+        index, entries = self._kind(kind)
+        found = index.get(normalise(name))
+        if found is None:
+            raise KvcostError(f"unknown {kind.removesuffix('s')} '{name}'", hint=_suggest(kind, name, entries))
+        return found
+
+    def has(self, kind: str, name: str) -> bool:
+        """Whether a name stands for an entry."""
+        return normalise(name) in self._kind(kind)[0]
+
+    def _record(self, kind: str, name: str, build: Any) -> Any:
+        key = kind, name
+        if key not in self._records:
+            found = self.find(kind, name)
+            self._records[key] = build(found, self.entries(kind)[found])
+        return self._records[key]
+
+    def model(self, name: str) -> Model:
+        """The model of that name."""
+        record: Model = self._record("models", name, model_record)
+        return record
+
+    def link(self, name: str) -> Link:
+        """The link of that name, one rail of it."""
+        record: Link = self._record("links", name, link_record)
+        return record
+
+    def engine(self, name: str) -> Engine:
+        """The engine of that name."""
+        record: Engine = self._record("engines", name, engine_record)
+        return record
+
+
+def _suggest(kind: str, name: str, entries: Entries) -> str:
+    words: Iterable[str] = [word for known, values in entries.items() for word in (known, *values["aliases"])]
+    near = near_names(name, words, 9)
+    index = _index(kind, entries)
+    ids = list(dict.fromkeys(index[normalise(word)] for word in near))[:3]
+    return f"nearest: {', '.join(ids)}; `kvcost {kind}` lists all" if ids else f"`kvcost {kind}` lists all"

@@ -1,0 +1,116 @@
+"""YAML as people mean it: duplicate keys, `no` as a boolean and other traps are errors with a position."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from ..errors import KvcostError
+
+__all__ = ["Document", "read_yaml"]
+
+MAX_BYTES = 8 * 2**20
+MAX_NODES = 200_000
+_Path = tuple[str | int, ...]
+_FLOAT_LIKE = re.compile(r"[+-]?\d+(\.\d*)?[eE]\d+")
+_BOOLEAN_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false"}
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Document(NamedTuple):
+    """The values of a YAML file and where each of them stands."""
+
+    file: str
+    value: Any
+    places: dict[_Path, tuple[int, int]]
+
+    def where(self, path: _Path) -> str:
+        """`file:line:col` of a value, or of the nearest part of the file that encloses it."""
+        while path and path not in self.places:
+            path = path[:-1]
+        line, column = self.places.get(path, (1, 1))
+        return f"{self.file}:{line}:{column}"
+
+
+def read_yaml(path: Path, text: bytes | None = None) -> Document:
+    """The single YAML document of a file.
+
+    Raises KvcostError (with file:line:col) for what cannot be read, is not YAML, says a key twice,
+    uses a boolean word as a key, or grows beyond measure through aliases.
+    """
+    name = str(path)
+    try:
+        data = path.read_bytes() if text is None else text
+    except OSError as error:
+        raise KvcostError(f"cannot read the file: {error.strerror}", where=name, hint="check the path and its permissions") from None
+    if len(data) > MAX_BYTES:
+        raise KvcostError(f"the file has {len(data):,} bytes, more than {MAX_BYTES:,}", where=name, hint="split it")
+    try:
+        loader = _Loader(data.decode("utf-8-sig"))
+        try:
+            node = loader.get_single_node()
+        finally:
+            loader.dispose()
+    except UnicodeDecodeError:
+        raise KvcostError("the file is not UTF-8 text", where=name, hint="save it as UTF-8 YAML") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        hint = "YAML indents with spaces, not tabs" if "\\t" in str(error.problem) else "check the YAML syntax at this place"
+        raise KvcostError(f"not valid YAML: {error.problem or error.context}", where=place, hint=hint) from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise KvcostError(f"not valid YAML: {str(error).splitlines()[0]}", where=name, hint="check the YAML syntax") from None
+    if node is None:
+        raise KvcostError("the file is empty", where=name, hint="see the catalog files of the package for the form")
+    reader = _Reader(name)
+    value = reader.build(node, ())
+    return Document(name, value, reader.places)
+
+
+class _Reader:
+    """Builds plain values from YAML nodes and notes where each stands."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.places: dict[_Path, tuple[int, int]] = {}
+        self.nodes = 0
+        self.scalars = yaml.SafeLoader("")
+
+    def fail(self, node: yaml.Node, message: str, hint: str) -> KvcostError:
+        return KvcostError(message, where=f"{self.file}:{node.start_mark.line + 1}:{node.start_mark.column + 1}", hint=hint)
+
+    def build(self, node: yaml.Node, path: _Path) -> Any:
+        self.nodes += 1
+        if self.nodes > MAX_NODES or len(path) > 60:
+            raise self.fail(node, "the file grows beyond measure, through aliases or nesting", "write the values out without anchors")
+        self.places[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
+        if isinstance(node, yaml.MappingNode):
+            return self.mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
+        try:
+            return self.scalars.construct_object(node)  # type: ignore[no-untyped-call]
+        except (yaml.YAMLError, ValueError):
+            raise self.fail(node, f"cannot read the value '{node.value}'", "quote it") from None
+
+    def mapping(self, node: yaml.MappingNode, path: _Path) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = key_node.value
+            if not isinstance(key_node, yaml.ScalarNode) or not isinstance(key, str):
+                raise self.fail(key_node, "a key must be a plain word", "write key: value")
+            if key_node.tag != "tag:yaml.org,2002:str":
+                kind = "a boolean" if key.lower() in _BOOLEAN_WORDS else "not a word"
+                raise self.fail(key_node, f"YAML reads the key {key} as {kind}", f"quote it: '{key}'")
+            if key in values:
+                raise self.fail(key_node, f"the key '{key}' stands twice in one mapping", "keep one of them")
+            values[key] = self.build(value_node, (*path, key))
+        return values
+
+
+def looks_like_float(value: object) -> bool:
+    """True for text such as 12.5e9, which YAML 1.1 leaves a string."""
+    return isinstance(value, str) and _FLOAT_LIKE.fullmatch(value) is not None

@@ -1,0 +1,96 @@
+"""What one layer caches: a closed set of eight kinds, and the model that is a list of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = [
+    "Chunked",
+    "CrossAttention",
+    "FullAttention",
+    "Indexer",
+    "Layer",
+    "LayerGroup",
+    "MlaLatent",
+    "Recurrent",
+    "SharedKv",
+    "SlidingWindow",
+]
+
+
+class FullAttention(NamedTuple):
+    """MHA, GQA or MQA: K and V of every token; kv_heads x (k_dim + v_dim) elements a token."""
+
+    kv_heads: int
+    k_dim: int
+    v_dim: int
+
+
+class SlidingWindow(NamedTuple):
+    """Attention to the last `window_tokens`: min(n, window) tokens are cached."""
+
+    kv_heads: int
+    k_dim: int
+    v_dim: int
+    window_tokens: int
+
+
+class Chunked(NamedTuple):
+    """Attention inside chunks (Llama 4): n mod chunk tokens are cached, none at a full chunk."""
+
+    kv_heads: int
+    k_dim: int
+    v_dim: int
+    chunk_tokens: int
+
+
+class MlaLatent(NamedTuple):
+    """Multi-head latent attention: latent_dim + rope_dim elements a token, once, whole on every rank."""
+
+    latent_dim: int
+    rope_dim: int
+
+
+class Indexer(NamedTuple):
+    """The key cache of a sparse-attention indexer beside MLA, in a storage format of its own.
+
+    `row_bytes` per token (vLLM: 128 fp8 + one fp32 scale = 132), whatever the KV dtype.
+    """
+
+    row_bytes: int
+
+
+class SharedKv(NamedTuple):
+    """A layer that reads another layer's cache and owns none."""
+
+
+class Recurrent(NamedTuple):
+    """Mamba, linear attention, gated delta: a state of constant size, its dtype its own.
+
+    conv_elements at conv_bits and ssm_elements at ssm_bits; `pieces` is what a connector moves.
+    """
+
+    conv_elements: int
+    ssm_elements: int
+    conv_bits: int = 16
+    ssm_bits: int = 16
+    pieces: int = 2
+
+
+class CrossAttention(NamedTuple):
+    """K and V of the encoder's output: constant in the decoder's length."""
+
+    kv_heads: int
+    k_dim: int
+    v_dim: int
+    encoder_tokens: int
+
+
+Layer = FullAttention | SlidingWindow | Chunked | MlaLatent | Indexer | SharedKv | Recurrent | CrossAttention
+
+
+class LayerGroup(NamedTuple):
+    """`count` layers of one kind."""
+
+    count: int
+    layer: Layer
