@@ -50,9 +50,15 @@ def _readable(error: ValidationError, name: str, document: Document, kind: str) 
     if first["type"] == "extra_forbidden":
         known = list(SCHEMAS[kind].model_fields)
         near = near_names(field, known)
-        return KvcostError(f"unknown key '{field}' in {name}", where=where, hint=f"did you mean {' or '.join(near)}?" if near else "known keys: " + ", ".join(known))
+        return KvcostError(
+            f"unknown key '{field}' in {name}", where=where, hint=f"did you mean {' or '.join(near)}?" if near else "known keys: " + ", ".join(known)
+        )
     if first["type"] == "missing":
         return KvcostError(f"{name} lacks the key '{field}'", where=where, hint=f"add {field}: ...")
     given = first.get("input")
     shown = f" (given: {given!r})" if isinstance(given, str | int | float | bool) and first["type"] != "value_error" else ""
-    return KvcostError(f"{name}: {field}: {message[:1].lower()}{message[1:]}{shown}", where=where, hint="see `kvcost schema " + kind.removesuffix("s") + "` for the form of an entry")
+    return KvcostError(
+        f"{name}: {field}: {message[:1].lower()}{message[1:]}{shown}",
+        where=where,
+        hint="see `kvcost schema " + kind.removesuffix("s") + "` for the form of an entry",
+    )

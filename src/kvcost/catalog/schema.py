@@ -16,7 +16,7 @@ from ..errors import KvcostError
 from ..units.parse import parse_rate, parse_time
 from .strict_yaml import looks_like_float
 
-__all__ = ["SCHEMAS", "EngineEntry", "Entry", "LinkEntry", "ModelEntry"]
+__all__ = ["SCHEMAS", "EngineEntry", "Entry", "LinkEntry", "ModelEntry", "file_schema"]
 
 Confidence = Literal["spec", "measured", "estimate"]
 Count = Annotated[int, Field(ge=1, le=10**9)]
@@ -229,3 +229,16 @@ class EngineEntry(Entry):
 
 
 SCHEMAS: dict[str, type[Entry]] = {"models": ModelEntry, "links": LinkEntry, "engines": EngineEntry}
+
+
+def file_schema(kind: str) -> dict[str, Any]:
+    """JSON Schema of a catalog file: a mapping of ids to entries."""
+    entry = SCHEMAS[kind].model_json_schema()
+    definitions = entry.pop("$defs", {})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"kvcost {kind}",
+        "type": "object",
+        "additionalProperties": entry,
+        "$defs": definitions,
+    }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +105,18 @@ class Catalog:
 
     def find(self, kind: str, name: str) -> str:
         """The id that a name stands for."""
-        index, entries = self._kind(kind)
+        index = self._kind(kind)[0]
         found = index.get(normalise(name))
         if found is None:
-            raise KvcostError(f"unknown {kind.removesuffix('s')} '{name}'", hint=_suggest(kind, name, entries))
+            raise KvcostError(f"unknown {kind.removesuffix('s')} '{name}'", hint=self.suggest(kind, name))
         return found
+
+    def suggest(self, kind: str, name: str) -> str:
+        """A hint with the three entries whose names or aliases are nearest to a mistyped one."""
+        index, entries = self._kind(kind)
+        words = [word for known, values in entries.items() for word in (known, *values["aliases"])]
+        ids = list(dict.fromkeys(index[normalise(word)] for word in near_names(name, words, 9)))[:3]
+        return f"nearest: {', '.join(ids)}; `kvcost {kind}` lists all" if ids else f"`kvcost {kind}` lists all"
 
     def has(self, kind: str, name: str) -> bool:
         """Whether a name stands for an entry."""
@@ -136,11 +143,3 @@ class Catalog:
         """The engine of that name."""
         record: Engine = self._record("engines", name, engine_record)
         return record
-
-
-def _suggest(kind: str, name: str, entries: Entries) -> str:
-    words: Iterable[str] = [word for known, values in entries.items() for word in (known, *values["aliases"])]
-    near = near_names(name, words, 9)
-    index = _index(kind, entries)
-    ids = list(dict.fromkeys(index[normalise(word)] for word in near))[:3]
-    return f"nearest: {', '.join(ids)}; `kvcost {kind}` lists all" if ids else f"`kvcost {kind}` lists all"

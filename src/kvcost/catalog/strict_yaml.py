@@ -92,7 +92,7 @@ class _Reader:
         if isinstance(node, yaml.SequenceNode):
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         try:
-            return self.scalars.construct_object(node)  # type: ignore[no-untyped-call]
+            return self.scalars.construct_object(node)
         except (yaml.YAMLError, ValueError):
             raise self.fail(node, f"cannot read the value '{node.value}'", "quote it") from None
 

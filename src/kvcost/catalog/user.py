@@ -32,7 +32,11 @@ def _kind_of(file: Path) -> str:
     for word in (file.stem, file.parent.name):
         if word in KINDS:
             return word
-    raise KvcostError("cannot tell what this catalog file holds", where=str(file), hint="name it models.yaml, links.yaml or engines.yaml, or put it into a folder of that name")
+    raise KvcostError(
+        "cannot tell what this catalog file holds",
+        where=str(file),
+        hint="name it models.yaml, links.yaml or engines.yaml, or put it into a folder of that name",
+    )
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:

@@ -1,7 +1,5 @@
 """How one cached element is stored: bits, and the scales that a quantised format carries."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..errors import KvcostError

@@ -5,8 +5,6 @@ size a token (`Span`) and parts that do not grow (`Constant`). Every byte count 
 a handful of spans, for any context length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, assert_never
 
@@ -24,7 +22,19 @@ from .layers import (
     SlidingWindow,
 )
 
-__all__ = ["Constant", "KvLayout", "Span", "WireBytes", "held_bytes", "kv_layout", "marginal_bytes", "reserved_bytes", "state_bytes", "wire_bytes"]
+__all__ = [
+    "Constant",
+    "KvLayout",
+    "Span",
+    "WireBytes",
+    "held_bytes",
+    "kv_layout",
+    "marginal_bytes",
+    "rank_bytes",
+    "reserved_bytes",
+    "state_bytes",
+    "wire_bytes",
+]
 
 
 class Span(NamedTuple):
@@ -97,7 +107,9 @@ def _latent_bytes(encoding: Encoding, latent_dim: int, rope_dim: int) -> int:
 
 def _attention(encoding: Encoding, reach: Literal["full", "window", "chunk"], limit: int, count: int, heads: int, k_dim: int, v_dim: int) -> Span:
     if encoding.latent_only:
-        raise KvcostError(f"KV dtype {encoding.name} stores MLA latents only, and this model has attention layers with heads", hint="use --kv-dtype fp8 or auto")
+        raise KvcostError(
+            f"KV dtype {encoding.name} stores MLA latents only, and this model has attention layers with heads", hint="use --kv-dtype fp8 or auto"
+        )
     row = _row_bytes(encoding, heads, k_dim) + _row_bytes(encoding, heads, v_dim)
     recent = 2 * heads * (k_dim + v_dim) if encoding.residual_tokens else row
     return Span(reach, limit, count, row, recent, heads)
@@ -191,6 +203,22 @@ def marginal_bytes(layout: KvLayout, ctx_tokens: int) -> int:
     )
 
 
+def rank_bytes(layout: KvLayout, ctx_tokens: int, tp: int) -> int:
+    """Bytes that one of `tp` ranks holds: its share of the heads, at least one head, a latent whole.
+
+    >>> from .dtypes import parse_kv_dtype
+    >>> rank_bytes(kv_layout([LayerGroup(94, FullAttention(4, 128, 128))], parse_kv_dtype("bf16")), 1, 8)
+    48128
+    """
+    total = 0
+    for span in layout.spans:
+        span_bytes = _span_bytes(span, _held_tokens(span, ctx_tokens), layout.residual_tokens)
+        total += _ceil_div(span_bytes * _copies(span.kv_heads, tp), tp)
+    for constant in layout.constants:
+        total += _ceil_div(constant.layers * constant.layer_bytes * _copies(constant.kv_heads, tp), tp)
+    return total
+
+
 def _blocks(span: Span, n: int, block_tokens: int) -> int:
     """Blocks of one layer: a window keeps the blocks that it touches, one more than its length fills."""
     if span.reach == "window":
@@ -215,7 +243,7 @@ def reserved_bytes(layout: KvLayout, ctx_tokens: int, block_tokens: int) -> int:
 
 
 def _copies(kv_heads: int, decode_tp: int) -> int:
-    """Copies of a layer's cache over the decode ranks, as a ratio scaled by nothing: r = max(1, t/heads)."""
+    """Copies of a layer's cache over the ranks: max(1, t/heads), t for a latent, 1 for a sharded state."""
     if kv_heads < 0:
         return 1
     return max(1, decode_tp // kv_heads) if kv_heads else decode_tp

@@ -1,7 +1,5 @@
 """What one layer caches: a closed set of eight kinds, and the model that is a list of them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 __all__ = [
@@ -90,7 +88,7 @@ Layer = FullAttention | SlidingWindow | Chunked | MlaLatent | Indexer | SharedKv
 
 
 class LayerGroup(NamedTuple):
-    """`count` layers of one kind."""
+    """`layers` layers of one kind."""
 
-    count: int
+    layers: int
     layer: Layer

@@ -1,7 +1,5 @@
 """A model as the cost functions see it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..errors import KvcostError
@@ -11,9 +9,9 @@ __all__ = ["Experts", "Model", "attention_kv_heads", "check_model_tp", "kv_layer
 
 
 class Experts(NamedTuple):
-    """A mixture of experts: `per_token` of `count` routed experts run, holding `params` in all."""
+    """A mixture of experts: `per_token` of `experts` routed experts run, holding `params` in all."""
 
-    count: int
+    experts: int
     per_token: int
     params: int
 
@@ -52,7 +50,7 @@ class Model(NamedTuple):
 
 def kv_layers(model: Model) -> int:
     """Layers that own a cache (or a state), the L over which a layer-wise transfer is spread."""
-    return sum(group.count for group in model.groups if not isinstance(group.layer, SharedKv | Indexer))
+    return sum(group.layers for group in model.groups if not isinstance(group.layer, SharedKv | Indexer))
 
 
 def attention_kv_heads(model: Model) -> tuple[int, ...]:

@@ -3,8 +3,6 @@
 T = t0 + descriptors x t_desc + bytes_per_lane / (efficiency x line rate), lanes in parallel.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal, NamedTuple
 

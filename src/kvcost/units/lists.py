@@ -106,5 +106,6 @@ def _linear(low: Number, high: Number, step: Number, word: str) -> list[Number]:
 
 def _spaced(low: Number, high: Number, points: int) -> list[Number]:
     width = (high - low) / (points - 1)
-    inner = [_like(low + width * i, low) for i in range(1, points - 1)]
-    return [low, *inner, high]
+    values = [_like(low + width * i, low) for i in range(points)]
+    values[-1] = high
+    return values

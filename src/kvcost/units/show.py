@@ -28,19 +28,19 @@ def show_significant(value: float, digits: int = 4) -> str:
     magnitude = math.floor(math.log10(abs(value)))
     if magnitude < -4 or magnitude > 14:
         return f"{value:.{digits - 1}e}"
-    shown = f"{value:,.{max(0, digits - 1 - magnitude)}f}"
-    return shown
+    return f"{value:,.{max(0, digits - 1 - magnitude)}f}"
 
 
 def pick_unit(quantity: str, values: Iterable[float]) -> tuple[str, float]:
-    """The largest unit in which the largest value is at least 1: one unit per column.
+    """One unit for all values: the largest in which the middle one of those above 0 is at least 1.
 
-    >>> pick_unit("time", [0.0014, 0.107])
+    >>> pick_unit("time", [0.0014, 0.107, 9.0])
     ('ms', 0.001)
     """
     units = UNITS[quantity]
-    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    fitting = [unit for unit in units if largest >= unit[1]]
+    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
+    middle = sizes[len(sizes) // 2] if sizes else 0.0
+    fitting = [unit for unit in units if middle >= unit[1]]
     return fitting[-1] if fitting else units[0]
 
 

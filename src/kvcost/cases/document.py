@@ -1,0 +1,46 @@
+"""What a command answers: rows with their columns, where figures come from, and what to beware of."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+__all__ = ["Document", "Notice", "Source", "keyed"]
+
+
+class Notice(NamedTuple):
+    """Something that the reader of a result must know, and what would settle it."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+class Source(NamedTuple):
+    """The value of a quantity, its provenance (spec, measured, estimate, user), where it is from and whose it is."""
+
+    value: Any
+    provenance: str
+    source: str
+    of: str
+
+
+def keyed(quantity: str, entry: str, entries: int) -> str:
+    """The key of a source: the quantity, with its entry where several take part."""
+    return quantity if entries == 1 else f"{quantity}[{entry}]"
+
+
+class Document(NamedTuple):
+    """One command's answer; every output format is a projection of it.
+
+    rows      tuples in the order of `columns`, possibly a stream that can be read once
+    total     how many rows, None when that is known only at the end
+    notices   complete once the rows are read
+    sources   quantity → Source; `quantity[entry]` where several entries take part
+    """
+
+    command: str
+    inputs: dict[str, Any]
+    columns: tuple[str, ...]
+    rows: Iterable[tuple[Any, ...]]
+    total: int | None
+    notices: list[Notice]
+    sources: dict[str, Source]

@@ -1,0 +1,117 @@
+"""One option's words → its values, whether typed on a command line or given in a row of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..catalog.store import Catalog
+from ..cost.dtypes import parse_kv_dtype
+from ..cost.overlap import OVERLAPS
+from ..cost.transfer import Link
+from ..errors import KvcostError
+from ..units.lists import expand, split_list
+from ..units.parse import parse_count, parse_number, parse_rate, parse_share_or_tokens, parse_time, parse_tokens
+
+__all__ = ["BASES", "Reader", "flag", "user_link"]
+
+BASES = ("line-rate", "achievable", "engine")
+
+
+def flag(option: str) -> str:
+    """The option as it is typed."""
+    return "--" + option.replace("_", "-")
+
+
+def user_link(bytes_per_s: float, word: str = "") -> Link:
+    """A link of a rate that the user gave: efficiency 1, no range."""
+    name = "unlimited" if bytes_per_s == float("inf") else word.strip() or f"{bytes_per_s * 8 / 1e9:g}Gbps"
+    return Link(name, bytes_per_s, bytes_per_s, bytes_per_s, bytes_per_s)
+
+
+def _efficiency(text: str) -> float:
+    value = parse_number(text, maximum=1.0)
+    if value <= 0:
+        raise KvcostError(f"efficiency must be above 0 and at most 1: '{text}'", hint="write a share such as 0.92")
+    return value
+
+
+def _numbers(parse: Callable[[str], Any]) -> Callable[[str], list[Any]]:
+    return lambda word: expand(word, parse)
+
+
+def _choice(known: Sequence[str]) -> Callable[[str], list[Any]]:
+    def read(word: str) -> list[Any]:
+        words = [item.lower() for item in split_list(word)]
+        for item in words:
+            if item not in known:
+                raise KvcostError(f"unknown value '{item}'", hint="write one of " + ", ".join(known))
+        return words
+
+    return read
+
+
+def _kv_dtypes(word: str) -> list[Any]:
+    return [None if item.lower() == "auto" else parse_kv_dtype(item) for item in split_list(word)]
+
+
+class Reader:
+    """Reads the words of every option once; equal words give the same values without reading again."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.memo: dict[Any, Any] = {}
+        self._seen: dict[tuple[str, str], list[Any]] = {}
+        self._parsers: dict[str, Callable[[str], list[Any]]] = {
+            "model": lambda word: [catalog.model(item) for item in split_list(word)],
+            "ctx": _numbers(parse_tokens),
+            "kv_dtype": _kv_dtypes,
+            "block_size": _numbers(lambda text: parse_tokens(text, maximum=2**20)),
+            "prefix_hit": _numbers(parse_share_or_tokens),
+            "tp": _numbers(lambda text: parse_count(text, maximum=1024)),
+            "prefill_tp": _numbers(lambda text: parse_count(text, maximum=1024)),
+            "decode_tp": _numbers(lambda text: parse_count(text, maximum=1024)),
+            "engine": lambda word: [catalog.engine(item) for item in split_list(word)],
+            "link": lambda word: [self._link(item) for item in split_list(word)],
+            "rails": _numbers(lambda text: parse_count(text, maximum=1024)),
+            "bandwidth": _numbers(parse_rate),
+            "efficiency": _numbers(_efficiency),
+            "latency": _numbers(parse_time),
+            "overlap": _choice(OVERLAPS),
+            "basis": _choice(BASES),
+            "prefill_time": _numbers(parse_time),
+            "decode_step_time": _numbers(parse_time),
+        }
+
+    def _link(self, word: str) -> Link:
+        if self.catalog.has("links", word) or not word[:1].isdigit():
+            return user_link(parse_rate(word)) if word.lower() in ("inf", "unlimited") else self.catalog.link(word)
+        try:
+            return user_link(parse_rate(word), word)
+        except KvcostError as error:
+            known = self.catalog.suggest("links", word)
+            raise KvcostError(f"'{word}' is neither a known link nor a rate", hint=f"{known}; a rate is written 100Gbps or 12.5GB/s") from error
+
+    def values(self, option: str, words: Iterable[str], default: Sequence[Any] = (None,)) -> list[Any]:
+        """All values of an option, in the order written; the default when it is not given.
+
+        Raises KvcostError that names the option.
+        """
+        found: list[Any] = []
+        for word in words:
+            key = option, word
+            if key not in self._seen:
+                try:
+                    values = self._parsers[option](word)
+                except KvcostError as error:
+                    raise error.at(flag(option)) from None
+                if len(self._seen) < 100_000:
+                    self._seen[key] = values
+            else:
+                values = self._seen[key]
+            found.extend(values)
+        return found or list(default)
+
+    def knows(self, option: str) -> bool:
+        """Whether a row may set that option."""
+        return option in self._parsers

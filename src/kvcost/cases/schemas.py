@@ -1,0 +1,44 @@
+"""JSON Schema of the documents that commands print."""
+
+import types
+import typing
+from typing import Any
+
+from .size import SizeRow
+from .transfer import TransferRow
+
+__all__ = ["result_schema"]
+
+_ROWS: dict[str, type] = {"size": SizeRow, "transfer": TransferRow}
+_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
+_NOTICE = {"type": "object", "properties": {key: {"type": "string"} for key in ("code", "message", "hint")}, "required": ["code", "message"]}
+
+
+def _type_of(annotation: Any) -> dict[str, Any]:
+    if isinstance(annotation, types.UnionType):
+        return {"type": [_TYPES[part] for part in typing.get_args(annotation)]}
+    return {"type": _TYPES[annotation]}
+
+
+def _document(command: str, row: type) -> dict[str, Any]:
+    fields = {name: _type_of(annotation) for name, annotation in typing.get_type_hints(row).items()}
+    return {
+        "type": "object",
+        "properties": {
+            "schema": {"const": f"kvcost/{command}/1"},
+            "inputs": {"type": "object"},
+            "rows": {"type": "array", "items": {"type": "object", "properties": fields}},
+            "warnings": {"type": "array", "items": _NOTICE},
+            "sources": {"type": "object"},
+        },
+        "required": ["schema", "inputs", "rows", "warnings"],
+    }
+
+
+def result_schema() -> dict[str, Any]:
+    """One schema for every pricing command's document, told apart by its `schema` field."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "kvcost result",
+        "oneOf": [_document(command, row) for command, row in _ROWS.items()],
+    }

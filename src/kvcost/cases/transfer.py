@@ -1,0 +1,276 @@
+"""`transfer`: how long a request's KV takes over a link, and what of it is exposed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..cost.kv import WireBytes, held_bytes, marginal_bytes, reserved_bytes, state_bytes, wire_bytes
+from ..cost.overlap import exposed_time
+from ..cost.transfer import Engine, LinkTimes, lanes_of, link_times
+from .document import Document, Notice, Source, keyed
+from .plan import Options, Path, Work, contexts, length_notices, paths, works
+from .reading import Reader
+from .size import model_sources
+from .terms import Term, size_terms, transfer_terms
+
+__all__ = ["TRANSFER_OPTIONS", "TransferRow", "transfer_document"]
+
+TRANSFER_OPTIONS = (
+    *("model", "ctx", "kv_dtype", "block_size", "prefix_hit"),
+    *("link", "rails", "bandwidth", "efficiency", "latency", "engine", "overlap", "basis"),
+    *("tp", "prefill_tp", "decode_tp", "prefill_time", "decode_step_time"),
+)
+
+
+class TransferRow(NamedTuple):
+    """One request over one path.
+
+    kv_bytes is held, reserved_bytes set aside in pages, wire_bytes sent to all decode ranks.
+    bandwidth_bytes_per_s is one rail, one direction; None = unlimited, or no published line rate.
+    transfer_s is the figure of `basis`, with its range; exposed_s what `overlap` leaves of it.
+    """
+
+    model: str
+    ctx_tokens: int
+    kv_dtype: str
+    kv_bytes: int
+    kv_bytes_per_token: int
+    state_bytes: int
+    reserved_bytes: int
+    block_size_tokens: int
+    params_total: int | None
+    params_active: int | None
+    link: str
+    rails: int
+    prefill_tp: int
+    decode_tp: int
+    prefix_hit_tokens: int
+    wire_bytes: int
+    replication: float
+    descriptors: int
+    bandwidth_bytes_per_s: float | None
+    efficiency: float | None
+    line_rate_s: float | None
+    achievable_s: float
+    engine_s: float
+    transfer_s: float
+    transfer_low_s: float
+    transfer_high_s: float
+    basis: str
+    exposed_s: float | None
+    engine: str
+    overlap: str
+    lanes: int
+    provenance: str
+    achievable_low_s: float
+    achievable_high_s: float
+    engine_low_s: float
+    engine_high_s: float
+
+
+class _Cut(NamedTuple):
+    """How an engine cuts the cache; paths of equal cut send equal bytes."""
+
+    block_tokens: int
+    regions: int
+    layers_share_blocks: bool
+    hybrid_cache: bool
+
+
+class _Send(NamedTuple):
+    """A path with what does not change from request to request worked out."""
+
+    path: Path
+    cut: int
+    bandwidth: float | None
+    efficiency: float | None
+    provenance: str
+
+
+class _Cached(NamedTuple):
+    """A request's byte counts under one cut."""
+
+    held: int
+    marginal: int
+    state: int
+    reserved: int
+    wire: WireBytes
+
+
+_WEAKEST = ("estimate", "measured", "user", "spec")
+
+
+def _provenance(path: Path) -> str:
+    """That of the headline figure: the weaker of link and engine where both take part."""
+    if path.basis == "line-rate":
+        return "user" if path.link.provenance == "user" else "spec"
+    if path.basis == "achievable":
+        return path.link.provenance
+    return min((path.link.provenance, path.engine.provenance), key=_WEAKEST.index)
+
+
+def _sends(planned: Sequence[Path]) -> tuple[list[_Send], list[_Cut]]:
+    cuts: dict[_Cut, int] = {}
+    sends = []
+    for path in planned:
+        engine, link = path.engine, path.link
+        cut = _Cut(engine.block_tokens, engine.regions, engine.layers_share_blocks, engine.hybrid_cache)
+        bandwidth = None if link.bandwidth_bytes_per_s == float("inf") else link.bandwidth_bytes_per_s
+        sends.append(_Send(path, cuts.setdefault(cut, len(cuts)), bandwidth, link.efficiency, _provenance(path)))
+    return sends, list(cuts)
+
+
+def _cached(work: Work, ctx: int, prefix: int, cut: _Cut) -> _Cached:
+    layout = work.layout if cut.hybrid_cache else work.flat_layout
+    wire = wire_bytes(
+        layout,
+        ctx,
+        prefix_hit_tokens=prefix,
+        prefill_tp=work.prefill_tp,
+        decode_tp=work.decode_tp,
+        block_tokens=cut.block_tokens,
+        regions=cut.regions,
+        layers_share_blocks=cut.layers_share_blocks,
+    )
+    return _Cached(held_bytes(layout, ctx), marginal_bytes(layout, ctx), state_bytes(layout), reserved_bytes(layout, ctx, cut.block_tokens), wire)
+
+
+def prefix_tokens(hit: float | None, ctx: int) -> int:
+    """Tokens that the decode side holds: a share of the context, or a count, at most all of it."""
+    if hit is None:
+        return 0
+    return min(hit, ctx) if isinstance(hit, int) else int(hit * ctx)
+
+
+def _headline(times: LinkTimes, basis: str) -> tuple[float, float, float]:
+    if basis == "achievable":
+        return times.achievable_s, times.achievable_low_s, times.achievable_high_s
+    if basis == "engine":
+        return times.engine_s, times.engine_low_s, times.engine_high_s
+    line_rate = times.line_rate_s or 0.0
+    return line_rate, line_rate, line_rate
+
+
+def _overlap(engine: Engine, overlap: str, ctx: int) -> str:
+    """The overlap that the engine uses at this length: some push only from a length on."""
+    return "serial" if overlap == "push" and ctx < engine.push_from_tokens else overlap
+
+
+def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _Send) -> TransferRow:
+    path = send.path
+    wire = cached.wire
+    lanes, rails = lanes_of(path.link, path.rails, work.prefill_tp, work.decode_tp)
+    times = link_times(path.link, path.engine, wire.wire_bytes, lanes, wire.descriptors)
+    transfer_s, low_s, high_s = _headline(times, path.basis)
+    overlap = path.overlap
+    exposed_s: float | None = transfer_s
+    if overlap != "serial":
+        overlap = _overlap(path.engine, overlap, ctx)
+        exposed_s = exposed_time(overlap, transfer_s, work.layers, prefill_s=path.prefill_s, decode_step_s=path.decode_step_s, floor_s=path.engine.push_floor_s)
+    model = work.model
+    return TransferRow(
+        model.name,
+        ctx,
+        work.encoding.name,
+        cached.held,
+        cached.marginal,
+        cached.state,
+        cached.reserved,
+        cut.block_tokens,
+        model.params_total,
+        model.params_active,
+        path.link.name,
+        rails,
+        work.prefill_tp,
+        work.decode_tp,
+        prefix,
+        wire.wire_bytes,
+        wire.replication,
+        wire.descriptors,
+        send.bandwidth,
+        send.efficiency,
+        times.line_rate_s,
+        times.achievable_s,
+        times.engine_s,
+        transfer_s,
+        low_s,
+        high_s,
+        path.basis,
+        exposed_s,
+        path.engine.name,
+        overlap,
+        lanes,
+        send.provenance,
+        times.achievable_low_s,
+        times.achievable_high_s,
+        times.engine_low_s,
+        times.engine_high_s,
+    )
+
+
+def _terms(work: Work, row: TransferRow, path: Path) -> list[Term]:
+    layout = work.layout if path.engine.hybrid_cache else work.flat_layout
+    held = size_terms(layout, work.encoding, row.ctx_tokens, row.kv_bytes, work.model.provenance)
+    return held + transfer_terms(path.link, path.engine, row.wire_bytes, row.lanes, row.descriptors, row.engine_s)
+
+
+def _rows(planned: Sequence[Work], lengths: Sequence[int], hits: Sequence[float | None], sent: Sequence[Path], *, explain: bool) -> Iterator[tuple[Any, ...]]:
+    sends, cuts = _sends(sent)
+    for work in planned:
+        for ctx in lengths:
+            for hit in hits:
+                prefix = prefix_tokens(hit, ctx)
+                cached = [_cached(work, ctx, prefix, cut) for cut in cuts]
+                for send in sends:
+                    row = _row(work, ctx, prefix, cached[send.cut], cuts[send.cut], send)
+                    yield (*row, _terms(work, row, send.path)) if explain else row
+
+
+def _notices(planned: Sequence[Work], lengths: Sequence[int], hits: Sequence[float | None], sent: Sequence[Path]) -> list[Notice]:
+    notices = length_notices(planned, lengths)
+    if any(isinstance(hit, int) and hit > min(lengths) for hit in hits):
+        notices.append(
+            Notice("prefix-hit-clamped", "the prefix hit exceeds a context length; there the whole prompt counts as held", "give a share such as 50%")
+        )
+    for overlap, option, missing in (("push", "--prefill-time", "prefill_s"), ("decode-start", "--decode-step-time", "decode_step_s")):
+        if any(path.overlap == overlap and getattr(path, missing) is None for path in sent):
+            notices.append(Notice("exposed-unknown", f"what {overlap} hides depends on the compute time, which is not known", f"give {option}"))
+    return notices
+
+
+def path_sources(sent: Sequence[Path]) -> dict[str, Source]:
+    """Where the rates, efficiencies and engine times come from."""
+    links = {path.link.name: path.link for path in sent}
+    engines = {path.engine.name: path.engine for path in sent}
+    found = {}
+    for name, link in links.items():
+        rate = None if link.bandwidth_bytes_per_s == float("inf") else link.bandwidth_bytes_per_s
+        nominal = "user" if link.provenance == "user" else "spec"
+        found[keyed("bandwidth_bytes_per_s", name, len(links))] = Source(rate, nominal, link.source, name)
+        found[keyed("efficiency", name, len(links))] = Source(link.efficiency, link.provenance, link.source, name)
+        for end, value, what in (("low", link.achieved_low_bytes_per_s, link.low_name), ("high", link.achieved_high_bytes_per_s, link.high_name)):
+            shown = None if value == float("inf") else value
+            found[keyed(f"achieved_{end}_bytes_per_s", name, len(links))] = Source(shown, link.provenance, what, name)
+    for name, engine in engines.items():
+        found[keyed("t0_s", name, len(engines))] = Source(engine.t0_s, engine.provenance, engine.source, name)
+        found[keyed("descriptor_s", name, len(engines))] = Source(engine.descriptor_s, engine.provenance, engine.source, name)
+    return found
+
+
+def transfer_document(reader: Reader, options: Options, *, explain: bool = False) -> Document:
+    """The transfer times of every combination of the options given.
+
+    Raises KvcostError for words that cannot be read and combinations that cannot be served.
+    """
+    planned = works(reader, options)
+    lengths = contexts(reader, options)
+    hits = reader.values("prefix_hit", options.get("prefix_hit", ()))
+    sent = paths(reader, options)
+    return Document(
+        command="transfer",
+        inputs=dict(options),
+        columns=(*TransferRow._fields, "terms") if explain else TransferRow._fields,
+        rows=_rows(planned, lengths, hits, sent, explain=explain),
+        total=len(planned) * len(lengths) * len(hits) * len(sent),
+        notices=_notices(planned, lengths, hits, sent),
+        sources={**model_sources(planned, lengths[0]), **path_sources(sent)},
+    )

@@ -1,0 +1,91 @@
+"""The way of every pricing command: words → options → document → output."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..cases.plan import Make, Options
+from ..cases.reading import Reader, flag
+from ..catalog.store import Catalog
+from ..errors import KvcostError
+from ..render.output import FORMATS, Style, emit, say_error
+from ..units.lists import split_list
+
+__all__ = ["answer", "catalog_of", "style_of"]
+
+
+def style_of(values: Mapping[str, Any]) -> Style:
+    """The output options of a command. Raises KvcostError for a format or colour that is not known."""
+    name = values["format"] or ("json" if values["json"] else "table")
+    if values["json"] and name != "json":
+        raise KvcostError(f"--json and --format {name} contradict each other", where="--format", hint="give one of them")
+    if name not in FORMATS:
+        raise KvcostError(f"unknown format '{name}'", where="--format", hint="write one of " + ", ".join(FORMATS))
+    if values["color"] not in ("auto", "always", "never"):
+        raise KvcostError(f"unknown value '{values['color']}'", where="--color", hint="write auto, always or never")
+    columns = tuple(name for words in values["columns"] or () for name in split_list(words)) or None
+    return Style(name, values["output"], columns, values["color"], values["quiet"])
+
+
+def catalog_of(values: Mapping[str, Any]) -> Catalog:
+    """Built-in entries with the user's own (--catalog, else KVCOST_CATALOG) on top."""
+    paths = values["catalog"] or [path for path in os.environ.get("KVCOST_CATALOG", "").split(os.pathsep) if path]
+    return Catalog(paths)
+
+
+def _expanded(words: Sequence[str], where: str) -> list[str]:
+    """Words with `@file` replaced by the words of the file, and `-` by those of stdin."""
+    found: list[str] = []
+    for word in words:
+        if not word.strip():
+            raise KvcostError("an empty value", where=where, hint="give a value or leave the option out")
+        if word == "-":
+            found += sys.stdin.read().split()
+        elif word.startswith("@"):
+            try:
+                found += Path(word[1:]).read_text(encoding="utf-8").split()
+            except (OSError, UnicodeDecodeError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+                raise KvcostError(f"cannot read {word[1:]}: {reason}", where=where, hint="@FILE names a file with one value a line") from None
+        else:
+            found.append(word)
+    if not found:
+        raise KvcostError("the file names no value", where=where, hint="write one value a line")
+    return found
+
+
+def _answer_cases(name: str, make: Make, reader: Reader, options: Options, known: Sequence[str], style: Style, *, explain: bool) -> int:
+    """Answer a file of cases; 1 when some rows could not be answered."""
+    from ..cases.inputs import price_cases
+
+    with contextlib.ExitStack() as stack:
+        try:
+            lines = sys.stdin if name == "-" else stack.enter_context(Path(name).open(encoding="utf-8", newline=""))
+            document, tally = price_cases(make, reader, "stdin" if name == "-" else name, lines, options, known, say_error, explain=explain)
+            emit(document, style)
+        except UnicodeDecodeError:
+            raise KvcostError(f"{name} is not UTF-8 text", where="--input", hint="save it as UTF-8") from None
+        except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+            raise KvcostError(f"cannot read {name}: {error.strerror}", where="--input", hint="give a CSV or JSON lines file, or - for stdin") from None
+    return 1 if tally.bad else 0
+
+
+def answer(make: Make, known: Sequence[str], values: Mapping[str, Any]) -> int:
+    """Answer one question: `make` prices it, `known` are its options, `values` everything typed.
+
+    Returns the exit code: 0, or 1 when rows of --input could not be answered.
+    """
+    style, reader = style_of(values), Reader(catalog_of(values))
+    explain = values["explain"]
+    if explain and style.format in ("csv", "tsv", "markdown"):
+        raise KvcostError(f"--explain does not fit into {style.format}", where="--explain", hint="use --format table, json or jsonl")
+    options = {option: _expanded(values[option], flag(option)) for option in known if values.get(option)}
+    if values["input"] is None:
+        emit(make(reader, options, explain=explain), style)
+        return 0
+    return _answer_cases(values["input"], make, reader, options, known, style, explain=explain)

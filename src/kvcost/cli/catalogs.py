@@ -1,0 +1,45 @@
+"""`kvcost models`, `kvcost links`, `kvcost engines`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..cases.entries import entries_document
+from ..render.output import emit
+from . import options as o
+from .asking import catalog_of, style_of
+
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One entry, by name or alias.", show_default=False)]
+Like = Annotated[str | None, typer.Option("--like", metavar="TEXT", help="Entries whose names hold the text, or come near it.", show_default=False)]
+
+
+def _command(kind: str, example: str) -> typer.Typer:
+    app = typer.Typer()
+
+    @app.command(
+        kind, help=f"The {kind} that kvcost knows, with where their figures come from.\n\n\b\nkvcost {kind}\nkvcost {kind} {example}\nkvcost {kind} --json"
+    )
+    def show(
+        name: Name = None,
+        like: Like = None,
+        format: o.Format = None,  # noqa: A002
+        json: o.Json = False,
+        output: o.Output = None,
+        columns: o.Columns = None,
+        catalog: o.CatalogPath = None,
+        color: o.Color = "auto",
+        quiet: o.Quiet = False,
+        debug: o.Debug = False,  # noqa: ARG001
+    ) -> int:
+        values = {"format": format, "json": json, "output": output, "columns": columns, "catalog": catalog, "color": color, "quiet": quiet}
+        emit(entries_document(catalog_of(values), kind, name, like), style_of(values))
+        return 0
+
+    return app
+
+
+models_app = _command("models", "llama2-70b")
+links_app = _command("links", "100gbe")
+engines_app = _command("engines", "vllm-nixl")

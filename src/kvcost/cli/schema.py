@@ -1,0 +1,38 @@
+"""`kvcost schema`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from ..errors import KvcostError
+
+app = typer.Typer()
+WHAT = ("result", "model", "link", "engine")
+
+
+@app.command()
+def schema(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="result, model, link or engine.")],
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,  # noqa: ARG001
+) -> int:
+    r"""JSON Schema of a command's JSON document, or of a catalog file.
+
+    \b
+    kvcost schema result > kvcost-result.schema.json
+    kvcost schema link > kvcost-links.schema.json
+    """
+    if what not in WHAT:
+        raise KvcostError(f"no schema of '{what}'", hint="write one of " + ", ".join(WHAT))
+    if what == "result":
+        from ..cases.schemas import result_schema
+
+        found = result_schema()
+    else:
+        from ..catalog.schema import file_schema
+
+        found = file_schema(what + "s")
+    print(json.dumps(found, indent=2))
+    return 0

@@ -1,0 +1,87 @@
+"""Rows of base units → columns of text, one unit a column, told by the end of the field's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..units.show import pick_unit, show_significant
+
+__all__ = ["Column", "columns_of"]
+
+
+class Column(NamedTuple):
+    """A heading and the cells below it."""
+
+    heading: str
+    cells: list[str]
+    right: bool
+
+
+_QUANTITIES = (("_bytes_per_s", "rate"), ("_bytes", "bytes"), ("_s", "time"))
+_PER_SECOND = ("rate_per_s",)
+# Headings that say more than the field's name.
+LABELS = {
+    "ctx_tokens": "ctx",
+    "achievable_low_s": "from",
+    "achievable_high_s": "to",
+    "transfer_low_s": "from",
+    "transfer_high_s": "to",
+    "engine_s": "in engine",
+    "wire_bytes": "on wire",
+    "kv_bytes": "held",
+    "bandwidth_bytes_per_s": "line",
+}
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return show_significant(value)
+    return str(value)
+
+
+def _scaled(size: float) -> Callable[[Any], str]:
+    return lambda value: "-" if value is None else show_significant(value / size)
+
+
+def _quantity(field: str) -> tuple[str, str]:
+    """Label and quantity of a field in base units; no quantity where the number is shown as it is."""
+    for suffix, quantity in _QUANTITIES:
+        if field.endswith(suffix) and field not in _PER_SECOND:
+            return field.removesuffix(suffix), quantity
+    return field, ""
+
+
+def columns_of(fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Column]:
+    """The columns of all fields: `transfer_s` → heading "transfer ms" and cells in ms.
+
+    Fields of one quantity (times, bytes, rates) share one unit, so that cells compare across columns.
+    """
+    values = [[row[place] for row in rows] for place in range(len(fields))]
+    pooled: dict[str, list[float]] = {}
+    for field, cells in zip(fields, values, strict=True):
+        pooled.setdefault(_quantity(field)[1], []).extend(cell for cell in cells if isinstance(cell, int | float))
+    units = {quantity: pick_unit(quantity, numbers) for quantity, numbers in pooled.items() if quantity}
+    return [_column(field, cells, units) for field, cells in zip(fields, values, strict=True)]
+
+
+def _column(field: str, cells: Sequence[Any], units: Mapping[str, tuple[str, float]]) -> Column:
+    label, quantity = _quantity(field)
+    unit = ""
+    show: Callable[[Any], str] = _plain
+    if quantity:
+        unit, size = units[quantity]
+        show = _scaled(size)
+    elif field.endswith("_tokens"):
+        label, unit = field.removesuffix("_tokens"), "tokens"
+    elif field.endswith("_bytes_per_token"):
+        label, unit = field.removesuffix("_bytes_per_token"), "B/token"
+    label = LABELS.get(field, label.replace("_", " "))
+    numeric = any(isinstance(cell, int | float) for cell in cells)
+    return Column(f"{label} {unit}".rstrip(), [show(cell) for cell in cells], numeric)

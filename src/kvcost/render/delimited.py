@@ -1,0 +1,33 @@
+"""csv and tsv: a header and a line a row, streamed."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+
+__all__ = ["write_delimited"]
+
+
+def _flat(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Lists and tuples inside a row as JSON text."""
+    return tuple(json.dumps(value) if isinstance(value, list | tuple | dict) else value for value in row)
+
+
+def _rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]] | Iterable[tuple[Any, ...]]:
+    iterator = iter(rows)
+    first = next(iterator, None)
+    if first is None:
+        return ()
+    nested = any(isinstance(value, list | tuple | dict) for value in first)
+    whole = itertools.chain((first,), iterator)
+    return map(_flat, whole) if nested else whole
+
+
+def write_delimited(columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], stream: TextIO, delimiter: str) -> None:
+    """Write rows in base units; None is an empty cell, floats round-trip."""
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(_rows(rows))

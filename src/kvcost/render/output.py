@@ -1,0 +1,149 @@
+"""One way out: pick the format, the place and the width, and write a document whole or not at all."""
+
+import contextlib
+import itertools
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from ..cases.document import Document
+from ..catalog.names import near_names
+from ..errors import KvcostError
+
+__all__ = ["FORMATS", "Style", "emit", "say_error", "say_notices"]
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
+
+
+class Style(NamedTuple):
+    """How an answer is to be written."""
+
+    format: str = "table"
+    output: str | None = None
+    columns: tuple[str, ...] | None = None
+    color: str = "auto"
+    quiet: bool = False
+
+
+def _wants_color(stream: TextIO, color: str) -> bool:
+    if color != "auto":
+        return color == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@contextlib.contextmanager
+def _destination(output: str | None) -> Iterator[TextIO]:
+    """Standard output, or a file that appears only when all of it is written."""
+    if output is None or output == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    import tempfile
+
+    target = Path(output)
+    try:
+        handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    except OSError as error:
+        raise KvcostError(f"cannot write {output}: {error.strerror}", where="--output", hint="give a path in a folder that exists and is writable") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            yield stream
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(scratch).chmod(0o666 & ~mask)
+        Path(scratch).replace(target)
+    except OSError as error:
+        raise KvcostError(f"cannot write {output}: {error.strerror}", where="--output", hint="check the path and the space on the disk") from None
+    finally:
+        Path(scratch).unlink(missing_ok=True)
+
+
+def _picked(document: Document, wanted: tuple[str, ...] | None) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
+    """The columns asked for, and the rows cut to them."""
+    if wanted is None:
+        return document.columns, document.rows
+    for column in wanted:
+        if column not in document.columns:
+            near = near_names(column, document.columns)
+            raise KvcostError(
+                f"unknown column '{column}'", where="--columns", hint=f"nearest: {', '.join(near)}" if near else "known: " + ", ".join(document.columns)
+            )
+    places = [document.columns.index(column) for column in wanted]
+    if len(places) == 1:
+        only = places[0]
+        return wanted, ((row[only],) for row in document.rows)
+    return wanted, map(itemgetter(*places), document.rows)
+
+
+def _started(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
+    """The same rows with the first one computed, so that nothing is written when it cannot be."""
+    iterator = iter(rows)
+    first = next(iterator, None)
+    return () if first is None else itertools.chain((first,), iterator)
+
+
+def emit(document: Document, style: Style) -> None:
+    """Write a document in the format asked for, and its warnings to stderr.
+
+    Raises KvcostError for a column that is not there or a place that cannot be written.
+    """
+    columns, rows = _picked(document, style.columns)
+    rows = _started(rows)
+    with _destination(style.output) as stream:
+        _write(document, columns, rows, stream, style)
+    if style.format != "json":
+        say_notices(document, style)
+
+
+def _write(document: Document, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], stream: TextIO, style: Style) -> None:
+    if style.format in ("csv", "tsv"):
+        from .delimited import write_delimited
+
+        write_delimited(columns, rows, stream, "," if style.format == "csv" else "\t")
+    elif style.format == "json":
+        from .jsons import write_json
+
+        write_json(document, columns, rows, stream)
+    elif style.format == "jsonl":
+        from .jsons import write_jsonl
+
+        write_jsonl(columns, rows, stream)
+    elif style.format == "markdown":
+        from .cells import columns_of
+        from .markdown import write_markdown
+
+        write_markdown(columns_of(columns, list(rows)), stream)
+    else:
+        _write_table(document, columns, list(rows), stream, style)
+
+
+def _write_table(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], stream: TextIO, style: Style) -> None:
+    from .terminal import Screen
+    from .views import show_document
+
+    width = shutil.get_terminal_size().columns if stream.isatty() else None
+    show_document(document, columns, rows, Screen(stream, width, _wants_color(stream, style.color)), chosen=style.columns is not None)
+
+
+def say_notices(document: Document, style: Style) -> None:
+    """Warnings, a line each, on stderr."""
+    if style.quiet:
+        return
+    for notice in document.notices:
+        hint = f" ({notice.hint})" if notice.hint else ""
+        print(f"warning: {notice.code}: {notice.message}{hint}", file=sys.stderr)
+
+
+def say_error(error: KvcostError) -> None:
+    """An error and the hint that mends it, on stderr."""
+    print(f"error: {error}", file=sys.stderr)
+    if error.hint:
+        print(f"hint: {error.hint}", file=sys.stderr)

@@ -1,0 +1,105 @@
+"""Tables for people: as wide as they need where output is piped, never cut on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .cells import Column
+
+__all__ = ["Line", "Screen"]
+
+
+class Line(NamedTuple):
+    """One line of a card: what it is, its figure, its range, its provenance, and a note."""
+
+    label: str
+    value: str = ""
+    range: str = ""
+    provenance: str = ""
+    note: str = ""
+
+
+class Screen:
+    """Writes tables and cards to a stream of `width` columns; width None = piped, as wide as needed."""
+
+    def __init__(self, stream: TextIO, width: int | None, color: bool) -> None:
+        self.width = width
+        encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
+        self.unicode = encoding.startswith("utf")
+        self.console = Console(
+            file=stream,
+            width=width or 100_000,
+            force_terminal=color,
+            no_color=not color,
+            color_system="standard" if color else None,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+            soft_wrap=False,
+        )
+        self.stream = stream
+
+    def text(self, words: str, style: str = "") -> None:
+        """A line of running text, wrapped on a terminal."""
+        self._print(Text(words, style=style, overflow="fold"))
+
+    def _print(self, item: Text | Table) -> None:
+        with self.console.capture() as captured:
+            self.console.print(item)
+        shown = "".join(line.rstrip() + "\n" for line in captured.get().split("\n")[:-1])
+        encoding = getattr(self.stream, "encoding", None) or "utf-8"
+        self.stream.write(shown.encode(encoding, "replace").decode(encoding) if not self.unicode else shown)
+
+    def table(self, columns: Sequence[Column]) -> None:
+        """Rows under headings; where the terminal is too narrow, one block of lines a row."""
+        widths = [max(map(cell_len, [column.heading, *column.cells])) for column in columns]
+        if self.width is not None and sum(widths) + 2 * (len(widths) - 1) > self.width:
+            self._blocks(columns)
+            return
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for column in columns:
+            table.add_column(Text(column.heading), justify="right" if column.right else "left", no_wrap=True, overflow="fold", header_style="bold")
+        for cells in zip(*(column.cells for column in columns), strict=True):
+            table.add_row(*map(Text, cells))
+        self._print(table)
+
+    def _blocks(self, columns: Sequence[Column]) -> None:
+        label_width = max(cell_len(column.heading) for column in columns)
+        for index in range(len(columns[0].cells)):
+            if index:
+                self.text("")
+            for column in columns:
+                self._pair(column.heading, column.cells[index], label_width)
+
+    def _pair(self, label: str, value: str, label_width: int) -> None:
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(width=min(label_width, max(8, (self.width or 80) // 2 - 2)), overflow="fold", style="dim")
+        grid.add_column(overflow="fold")
+        grid.add_row(Text(label), Text(value))
+        self._print(grid)
+
+    def card(self, lines: Sequence[Line]) -> None:
+        """One answer as labelled lines; where the terminal is too narrow, each below its label."""
+        widths = [max((cell_len(line[i]) for line in lines), default=0) for i in range(4)]
+        if self.width is not None and sum(widths) + 8 + 24 > self.width:
+            for line in lines:
+                self._stacked(line, widths[0])
+            return
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        for i, style in enumerate(("bold", "", "dim", "")):
+            grid.add_column(no_wrap=True, style=style, justify="left", min_width=widths[i])
+        grid.add_column(overflow="fold", style="dim")
+        for line in lines:
+            grid.add_row(*map(Text, line))
+        self._print(grid)
+
+    def _stacked(self, line: Line, label_width: int) -> None:
+        rest = "; ".join(part for part in (line.value, line.range, line.provenance, line.note) if part)
+        self._pair(line.label, rest, label_width)

@@ -1,0 +1,117 @@
+"""What a person sees of a document: a card for one row, a table of what differs for many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..cases.document import Document, Source
+from ..units.show import show_rate, show_significant, show_time
+from .cards import CARDS
+from .cells import columns_of
+from .terminal import Line, Screen
+
+__all__ = ["show_document"]
+
+# What a table of many rows shows unless columns are chosen. With a mark: only where rows differ in it;
+# what they share stands once above the table.
+_TABLES: dict[str, tuple[str, ...]] = {
+    "size": (
+        "model?",
+        "ctx_tokens",
+        "kv_dtype?",
+        "kv_bytes",
+        "kv_bytes_per_token",
+        "state_bytes?",
+        "reserved_bytes",
+        "block_size_tokens?",
+        "tp?",
+        "rank_bytes?",
+    ),
+    "transfer": (
+        *("model?", "ctx_tokens", "kv_dtype?", "prefill_tp?", "decode_tp?", "prefix_hit_tokens?", "link", "rails?", "engine?", "overlap?", "basis?"),
+        *("wire_bytes", "line_rate_s", "achievable_s", "achievable_low_s", "achievable_high_s", "engine_s", "exposed_s", "provenance"),
+    ),
+}
+_LISTS = {
+    "models": ("model", "layers", "bf16_bytes_per_token", "state_bytes", "context_limit_tokens", "params_total", "confidence"),
+    "links": ("link", "per", "rails", "bandwidth_bytes_per_s", "achieved_bytes_per_s", "achieved_low_bytes_per_s", "achieved_high_bytes_per_s", "confidence"),
+    "engines": ("engine", "t0_s", "t0_low_s", "t0_high_s", "descriptor_s", "block_tokens", "regions", "overlap", "first_token", "confidence"),
+}
+_SHARED = ("model", "kv_dtype", "prefill_tp", "decode_tp", "tp", "engine", "overlap", "block_size_tokens")
+
+
+def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:
+    """Print the card of a single answer, or a table; `chosen` columns are shown as they are."""
+    card = CARDS.get(document.command)
+    if not chosen and card is not None and len(rows) == 1:
+        title, lines = card(dict(zip(columns, rows[0], strict=True)), document.sources)
+        screen.text(title, "bold")
+        screen.text("")
+        screen.card(lines)
+    elif rows:
+        fields = list(columns) if chosen else _shown(document.command, columns, rows, screen)
+        places = [columns.index(field) for field in fields if field != "terms"]
+        screen.table(columns_of([columns[place] for place in places], [[row[place] for place in places] for row in rows]))
+        if not chosen and document.sources:
+            _footnotes(document.sources, screen)
+    if "terms" in columns:
+        for row in rows:
+            _explain(dict(zip(columns, row, strict=True)), screen)
+
+
+def _shown(command: str, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen) -> list[str]:
+    """The fields of a table; what all rows share is said above it."""
+    table = _TABLES.get(command)
+    if table is None:
+        return list(_LISTS.get(command, columns))
+    varied = {field: len({row[place] for row in rows}) > 1 for place, field in enumerate(columns) if field != "terms"}
+    shared = [
+        f"{field.removesuffix('_tokens').replace('_', ' ')} {rows[0][columns.index(field)]}" for field in _SHARED if field in columns and not varied[field]
+    ]
+    screen.text(", ".join(shared))
+    screen.text("")
+    fields = [field.removesuffix("?") for field in table if not field.endswith("?") or varied[field[:-1]]]
+    if "exposed_s" in fields and all(row[columns.index("overlap")] == "serial" for row in rows):
+        fields.remove("exposed_s")
+    return fields
+
+
+def _footnotes(sources: Mapping[str, Source], screen: Screen) -> None:
+    """Below a table: the values that it rests on, an entry a line, and where they are from."""
+    screen.text("")
+    entries: dict[str, list[tuple[str, Source]]] = {}
+    for quantity, source in sources.items():
+        entries.setdefault(source.of, []).append((quantity.partition("[")[0], source))
+    for entry, found in entries.items():
+        known = [(quantity, source) for quantity, source in found if source.value is not None and source.source]
+        figures = ", ".join(f"{_name(quantity)} {_value(quantity, source)} ({source.provenance})" for quantity, source in known)
+        if figures:
+            screen.text(f"{entry}: {figures}; {found[0][1].source}", "dim")
+
+
+def _name(quantity: str) -> str:
+    for suffix in ("_bytes_per_s", "_s"):
+        if quantity.endswith(suffix):
+            return quantity.removesuffix(suffix).replace("_", " ")
+    return quantity.replace("_", " ")
+
+
+def _value(quantity: str, source: Source) -> str:
+    if quantity.endswith("_bytes_per_s"):
+        ends = f", {source.source}" if quantity.startswith("achieved") else ""
+        return show_rate(source.value) + ends
+    if quantity.endswith("_s"):
+        return show_time(source.value)
+    return f"{source.value:,}" if isinstance(source.value, int) else show_significant(source.value)
+
+
+def _explain(row: Mapping[str, Any], screen: Screen) -> None:
+    screen.text("")
+    screen.text(f"{row['model']}, {row['ctx_tokens']:,} tokens" + (f", {row['link']}" if "link" in row else "") + ": term by term", "bold")
+    lines = []
+    for term in row["terms"]:
+        value = show_time(term["value"]) if term["unit"] == "s" else f"{term['value']:,} {term['unit']}"
+        share = "" if term["share"] is None else f"{term['share']:.1%}"
+        lines.append(Line("  " + term["term"], value, share, term["provenance"], term["formula"]))
+    screen.card(lines)
