@@ -162,6 +162,29 @@ def test_a_node_is_the_sum_of_its_nics(name):
     assert nics % entry["rails"] == 0
 
 
+@pytest.mark.parametrize("name", [name for name in LINKS if re.fullmatch(r"(?:eth|roce|tcp)_\d+g", name)])
+def test_an_ethernet_port_signals_what_its_name_says(name):
+    assert LINKS[name]["line_rate"] == int(name.split("_")[1][:-1]) * 1e9 / 8
+
+
+@pytest.mark.parametrize("name", [name for name in LINKS if re.fullmatch(r"ib_[a-z]+_x\d+", name)])
+def test_an_infiniband_node_is_the_sum_of_its_ports(name):
+    port, rails = name.rsplit("_x", 1)
+    assert LINKS[name]["line_rate"] == int(rails) * LINKS[port]["line_rate"]
+    assert LINKS[name]["rails"] == int(rails)
+
+
+@pytest.mark.parametrize(
+    ("name", "lanes", "of"),
+    [
+        *(("pcie4_x8", 8, "pcie4_x16"), ("pcie5_x8", 8, "pcie5_x16"), ("cxl2_x8", 8, "pcie5_x16")),
+        *(("nvme_gen3", 4, "pcie3_x16"), ("nvme_gen4", 4, "pcie4_x16"), ("nvme_gen5", 4, "pcie5_x16")),
+    ],
+)
+def test_narrow_slots_are_shares_of_x16(name, lanes, of):
+    assert LINKS[name]["line_rate"] == pytest.approx(LINKS[of]["line_rate"] * lanes / 16, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("name", "rails", "rail_gb_s"),
     [("aws_p5", 8, 50), ("aws_p4d", 4, 12.5), ("aws_p5en", 8, 50), ("aws_p6_b300", 8, 100), ("gcp_a3_high", 4, 25), ("dgx_h100", 8, 50), ("gb200_tray", 4, 50)],
