@@ -105,4 +105,8 @@ def engine_record(name: str, values: Values) -> Engine:
         first_token=values["first_token"],
         provenance=values["confidence"],
         source=values["source"],
+        handover_s=values["handover"],
+        handover_low_s=end("handover_low", "handover"),
+        handover_high_s=end("handover_high", "handover"),
+        chunk_tokens=values["chunk_tokens"],
     )

@@ -52,6 +52,8 @@ class Engine(NamedTuple):
     block_tokens, regions  how the cache is cut; 0 = not cut
     efficiency             share of line rate of its whole path where measured; None = the link's
     hybrid_cache           window layers are sent as windows
+    handover_s             proxy and scheduling between the two sides, beside the transfer (expected, low, high)
+    chunk_tokens           prompt and decode tokens of one step of a colocated server
     """
 
     name: str
@@ -73,6 +75,10 @@ class Engine(NamedTuple):
     first_token: Literal["prefill", "decode"] = "decode"
     provenance: str = "spec"
     source: str = "definition"
+    handover_s: float = 0.010
+    handover_low_s: float = 0.003
+    handover_high_s: float = 0.168
+    chunk_tokens: int = 8192
 
 
 class LinkTimes(NamedTuple):
