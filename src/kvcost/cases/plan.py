@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from ..cost.dtypes import Encoding, parse_kv_dtype
 from ..cost.kv import KvLayout, kv_layout
 from ..cost.model import Model, check_model_tp, kv_layers
+from ..cost.path import Forwarding, path_link, staged_hops
 from ..cost.transfer import Engine, Link, check_tp_pair
 from ..errors import KvcostError
 from .document import Document, Notice
@@ -23,9 +24,11 @@ __all__ = ["Make", "Options", "Path", "Work", "contexts", "engines_for_size", "l
 # Option name → the words given for it; an option that was not given is absent.
 Options = Mapping[str, Sequence[str]]
 DEFAULT_ENGINE = "vllm-nixl"
+# The copy between a GPU and pinned host memory that staging adds at either end.
+STAGING_COPY = "host_dram_pcie4"
 WORK_OPTIONS = ("model", "kv_dtype", "tp", "prefill_tp", "decode_tp")
 PATH_OPTIONS = (
-    *("link", "rails", "bandwidth", "efficiency", "latency", "engine", "block_size", "overlap", "basis"),
+    *("link", "path", "staging", "forwarding", "rails", "bandwidth", "efficiency", "latency", "engine", "block_size", "overlap", "basis"),
     *("prefill_time", "decode_step_time"),
 )
 
@@ -132,13 +135,44 @@ def engines_for_size(reader: Reader, options: Options) -> list[Engine]:
 
 def _links(reader: Reader, options: Options) -> list[Link]:
     """Links with the user's bandwidth and efficiency in place of their own."""
-    links = reader.values("link", options.get("link", ()))
+    links = _named_links(reader, options)
     bandwidths = reader.values("bandwidth", options.get("bandwidth", ()))
     if links == [None] and bandwidths == [None]:
         hint = "give one, such as --link 100gbe or --bandwidth 100Gbps; `kvcost links` lists all"
         raise KvcostError("no link given", where="--link", hint=hint)
     efficiencies = reader.values("efficiency", options.get("efficiency", ()))
     return [_at_efficiency(_at_rate(link, rate), share) for link, rate, share in product(links, bandwidths, efficiencies)]
+
+
+def _named_links(reader: Reader, options: Options) -> list[Link | None]:
+    """The links given by name or rate, and the paths of hops, each staged in host memory where asked."""
+    forwardings: list[Forwarding | None] = reader.values("forwarding", options.get("forwarding", ()))
+    stagings = reader.values("staging", options.get("staging", ()), ["none"])
+    hops: list[tuple[Link, ...]] = [(link,) for link in reader.values("link", options.get("link", ()), [])]
+    hops += reader.values("path", options.get("path", ()), [])
+    if not hops:
+        return [None]
+    found: list[Link | None] = []
+    for path, staging, forwarding in product(hops, stagings, forwardings):
+        whole = path
+        if staging == "host":
+            copy = reader.catalog.link(STAGING_COPY)
+            # A link that is itself a slot of the host is one of the two copies.
+            whole = staged_hops(
+                None if path[0].scope == "gpu" and len(path) == 1 else path_link(path, "pipelined"), path[0] if path[0].scope == "gpu" else copy
+            )
+        found.append(_forwarded(whole, forwarding))
+    return found
+
+
+def _forwarded(hops: Sequence[Link], forwarding: Forwarding | None) -> Link:
+    """A path as one link: pipelined unless told otherwise, its low end then one hop after the other."""
+    if forwarding is not None or len(hops) == 1:
+        return path_link(hops, forwarding or "pipelined")
+    slow = path_link(hops, "store-and-forward")
+    return path_link(hops, "pipelined")._replace(
+        achieved_low_bytes_per_s=slow.achieved_low_bytes_per_s, low_name="one hop after the other, each at its low end"
+    )
 
 
 def _at_rate(link: Link | None, bandwidth: float | None) -> Link:

@@ -8,6 +8,7 @@ from typing import Any
 from ..catalog.store import Catalog
 from ..cost.dtypes import parse_kv_dtype
 from ..cost.overlap import OVERLAPS
+from ..cost.path import FORWARDINGS
 from ..cost.transfer import Link
 from ..errors import KvcostError
 from ..units.lists import expand, split_list
@@ -15,6 +16,7 @@ from ..units.parse import parse_count, parse_number, parse_rate, parse_share_or_
 
 __all__ = ["BASES", "Reader", "flag", "user_link"]
 
+STAGINGS = ("none", "host")
 BASES = ("line-rate", "achievable", "engine")
 
 
@@ -73,6 +75,9 @@ class Reader:
             "decode_tp": _numbers(lambda text: parse_count(text, maximum=1024)),
             "engine": lambda word: [catalog.engine(item) for item in split_list(word)],
             "link": lambda word: [self._link(item) for item in split_list(word)],
+            "path": lambda word: [tuple(self._link(item) for item in split_list(word))],
+            "staging": _choice(STAGINGS),
+            "forwarding": _choice(FORWARDINGS),
             "rails": _numbers(lambda text: parse_count(text, maximum=1024)),
             "bandwidth": _numbers(parse_rate),
             "efficiency": _numbers(_efficiency),

@@ -16,7 +16,7 @@ __all__ = ["TRANSFER_OPTIONS", "TransferRow", "transfer_document"]
 
 TRANSFER_OPTIONS = (
     *("model", "ctx", "kv_dtype", "block_size", "prefix_hit"),
-    *("link", "rails", "bandwidth", "efficiency", "latency", "engine", "overlap", "basis"),
+    *("link", "path", "staging", "forwarding", "rails", "bandwidth", "efficiency", "latency", "engine", "overlap", "basis"),
     *("tp", "prefill_tp", "decode_tp", "prefill_time", "decode_step_time"),
 )
 

@@ -19,6 +19,9 @@ BlockSize = Annotated[Words, typer.Option("--block-size", metavar="TOKENS,...", 
 PrefixHit = Annotated[Words, typer.Option("--prefix-hit", metavar="TOKENS|SHARE", help="Held by the decode side already: 512, 50%, 0.5.", show_default="0")]
 # link
 Link = Annotated[Words, typer.Option("--link", metavar="NAME|RATE,...", help="Link by name, or a rate: 100Gbps, 12.5GB/s.", show_default=False)]
+Path = Annotated[Words, typer.Option("--path", metavar="HOP,...", help="Hops in a row: pcie5,ib-ndr,pcie5.", show_default=False)]
+Staging = Annotated[Words, typer.Option("--staging", metavar="KIND", help="none, or host: no GPUDirect, a copy at either end.", show_default="none")]
+Forwarding = Annotated[Words, typer.Option("--forwarding", metavar="KIND", help="Of hops: pipelined or store-and-forward.", show_default="pipelined")]
 Rails = Annotated[Words, typer.Option("--rails", metavar="N,...", help="Rails that a request may use.", show_default="1 a port; every rank its own GPU link")]
 Bandwidth = Annotated[Words, typer.Option("--bandwidth", metavar="RATE,...", help="Line rate of a rail, one direction, or inf.", show_default="the link's")]
 Efficiency = Annotated[Words, typer.Option("--efficiency", metavar="SHARE,...", help="Achieved share of line rate.", show_default="the link's")]

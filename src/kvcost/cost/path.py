@@ -116,6 +116,7 @@ def path_link(hops: Sequence[Link], forwarding: Forwarding) -> Link:
     >>> path.name, path.bandwidth_bytes_per_s, path.scope
     ('pcie5_x16+ib_ndr+pcie5_x16', 50000000000.0, 'port')
 
+    The name joins the hops with + where they work at once, with > where one follows the other.
     A path of one hop is that hop. Raises KvcostError for no hops. The fill of a pipelined path is
     not in its rate: see fill_s.
     """
@@ -126,7 +127,7 @@ def path_link(hops: Sequence[Link], forwarding: Forwarding) -> Link:
     achieved = path_rate([hop.achieved_bytes_per_s for hop in hops], forwarding)
     scope = min((hop.scope for hop in hops), key=_SCOPES.index)
     return Link(
-        name="+".join(hop.name for hop in hops),
+        name=("+" if forwarding == "pipelined" else ">").join(hop.name for hop in hops),
         bandwidth_bytes_per_s=path_rate(nominal, forwarding) if len(nominal) == len(hops) else None,
         achieved_bytes_per_s=achieved,
         achieved_low_bytes_per_s=path_rate([hop.achieved_low_bytes_per_s for hop in hops], forwarding),
