@@ -8,7 +8,7 @@ from typing import Any
 from ..cases.document import Source
 from ..units.show import show_bytes, show_rate, show_time
 from .cells import columns_of
-from .terminal import Line
+from .plain import Line
 
 __all__ = ["CARDS"]
 

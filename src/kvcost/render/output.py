@@ -16,6 +16,7 @@ from ..errors import KvcostError
 
 __all__ = ["FORMATS", "Style", "emit", "say_error", "say_notices"]
 
+PIPE_WIDTH = 100_000  # no limit that a table could reach
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
 
 
@@ -126,11 +127,16 @@ def _write(document: Document, columns: tuple[str, ...], rows: Iterable[tuple[An
 
 
 def _write_table(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], stream: TextIO, style: Style) -> None:
-    from .terminal import Screen
+    from .plain import PlainScreen, Screen
     from .views import show_document
 
-    width = shutil.get_terminal_size().columns if stream.isatty() else None
-    show_document(document, columns, rows, Screen(stream, width, _wants_color(stream, style.color)), chosen=style.columns is not None)
+    color = _wants_color(stream, style.color)
+    screen: Screen = PlainScreen(stream)
+    if stream.isatty() or color:
+        from .terminal import RichScreen
+
+        screen = RichScreen(stream, shutil.get_terminal_size().columns if stream.isatty() else PIPE_WIDTH, color)
+    show_document(document, columns, rows, screen, chosen=style.columns is not None)
 
 
 def say_notices(document: Document, style: Style) -> None:

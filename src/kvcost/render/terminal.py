@@ -1,9 +1,9 @@
-"""Tables for people: as wide as they need where output is piped, never cut on a terminal."""
+"""Tables and cards on a terminal: styled, wrapped to its width, never cut."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -11,30 +11,21 @@ from rich.table import Table
 from rich.text import Text
 
 from .cells import Column
+from .plain import Line
 
-__all__ = ["Line", "Screen"]
-
-
-class Line(NamedTuple):
-    """One line of a card: what it is, its figure, its range, its provenance, and a note."""
-
-    label: str
-    value: str = ""
-    range: str = ""
-    provenance: str = ""
-    note: str = ""
+__all__ = ["RichScreen"]
 
 
-class Screen:
-    """Writes tables and cards to a stream of `width` columns; width None = piped, as wide as needed."""
+class RichScreen:
+    """Writes tables and cards to a terminal of `width` columns."""
 
-    def __init__(self, stream: TextIO, width: int | None, color: bool) -> None:
+    def __init__(self, stream: TextIO, width: int, color: bool) -> None:
         self.width = width
         encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
         self.unicode = encoding.startswith("utf")
         self.console = Console(
             file=stream,
-            width=width or 100_000,
+            width=width,
             force_terminal=color,
             no_color=not color,
             color_system="standard" if color else None,
@@ -60,7 +51,7 @@ class Screen:
     def table(self, columns: Sequence[Column]) -> None:
         """Rows under headings; where the terminal is too narrow, one block of lines a row."""
         widths = [max(map(cell_len, [column.heading, *column.cells])) for column in columns]
-        if self.width is not None and sum(widths) + 2 * (len(widths) - 1) > self.width:
+        if sum(widths) + 2 * (len(widths) - 1) > self.width:
             self._blocks(columns)
             return
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -80,7 +71,7 @@ class Screen:
 
     def _pair(self, label: str, value: str, label_width: int) -> None:
         grid = Table.grid(padding=(0, 2, 0, 0))
-        grid.add_column(width=min(label_width, max(8, (self.width or 80) // 2 - 2)), overflow="fold", style="dim")
+        grid.add_column(width=min(label_width, max(8, self.width // 2 - 2)), overflow="fold", style="dim")
         grid.add_column(overflow="fold")
         grid.add_row(Text(label), Text(value))
         self._print(grid)
@@ -88,7 +79,7 @@ class Screen:
     def card(self, lines: Sequence[Line]) -> None:
         """One answer as labelled lines; where the terminal is too narrow, each below its label."""
         widths = [max((cell_len(line[i]) for line in lines), default=0) for i in range(4)]
-        if self.width is not None and sum(widths) + 8 + 24 > self.width:
+        if sum(widths) + 8 + 24 > self.width:
             for line in lines:
                 self._stacked(line, widths[0])
             return

@@ -9,7 +9,7 @@ from ..cases.document import Document, Source
 from ..units.show import show_rate, show_significant, show_time
 from .cards import CARDS
 from .cells import columns_of
-from .terminal import Line, Screen
+from .plain import Line, Screen
 
 __all__ = ["show_document"]
 
