@@ -7,7 +7,6 @@ from ..cost.kv import held_bytes, marginal_bytes, rank_bytes, reserved_bytes, st
 from .document import Document, Source, keyed
 from .plan import Options, Work, contexts, engines_for_size, length_notices, works
 from .reading import Reader
-from .terms import size_terms
 
 __all__ = ["SIZE_OPTIONS", "SizeRow", "model_sources", "size_document"]
 
@@ -68,6 +67,8 @@ def _rows(planned: list[Work], lengths: list[int], pages: list[tuple[int, bool]]
 
 
 def _explained(planned: list[Work], rows: Iterator[SizeRow]) -> Iterator[tuple[Any, ...]]:
+    from .terms import size_terms
+
     found = {(work.model.name, work.encoding.name, work.decode_tp): work for work in planned}
     for row in rows:
         work = found[row.model, row.kv_dtype, row.tp]

@@ -10,7 +10,6 @@ from .document import Document, Notice, Source, keyed
 from .plan import Options, Path, Work, contexts, length_notices, paths, works
 from .reading import Reader
 from .size import model_sources
-from .terms import Term, size_terms, transfer_terms
 
 __all__ = ["TRANSFER_OPTIONS", "TransferRow", "transfer_document"]
 
@@ -207,7 +206,9 @@ def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _S
     )
 
 
-def _terms(work: Work, row: TransferRow, path: Path) -> list[Term]:
+def _terms(work: Work, row: TransferRow, path: Path) -> list[Any]:
+    from .terms import size_terms, transfer_terms
+
     layout = work.layout if path.engine.hybrid_cache else work.flat_layout
     held = size_terms(layout, work.encoding, row.ctx_tokens, row.kv_bytes, work.model.provenance)
     return held + transfer_terms(path.link, path.engine, row.wire_bytes, row.lanes, row.descriptors, row.engine_s)

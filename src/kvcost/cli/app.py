@@ -112,7 +112,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = typer.main.get_command(app).main(args=words, prog_name="kvcost", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
+        # The reader has seen enough; typer turns that into an exit of its own.
         _abandon_stdout()
         return 0
     except (KeyboardInterrupt, typer.Abort):

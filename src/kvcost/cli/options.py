@@ -1,7 +1,5 @@
 """Every option, spelled once. A value is one or more words; lists and ranges are read in `cases`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`kvcost size`."""
 
-from __future__ import annotations
-
 import typer
 
 from ..cases.size import SIZE_OPTIONS, size_document

@@ -1,7 +1,5 @@
 """`kvcost transfer`."""
 
-from __future__ import annotations
-
 import typer
 
 from ..cases.transfer import TRANSFER_OPTIONS, transfer_document
