@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("catalogs", "The models, with where their figures come from."),
     "links": ("catalogs", "The links, one direction each, with where their figures come from."),
     "engines": ("catalogs", "The serving engines, with where their figures come from."),
+    "explain": ("explain", "What a field of the output means: formula, symbols, source."),
     "schema": ("schema", "JSON Schema of results and of catalog entries."),
 }
 EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED = 2, 70, 130

@@ -34,6 +34,7 @@ _TABLES: dict[str, tuple[str, ...]] = {
     ),
 }
 _LISTS = {
+    "explain": ("quantity", "meaning"),
     "models": ("model", "layers", "bf16_bytes_per_token", "state_bytes", "context_limit_tokens", "params_total", "confidence"),
     "links": ("link", "per", "rails", "bandwidth_bytes_per_s", "achieved_bytes_per_s", "achieved_low_bytes_per_s", "achieved_high_bytes_per_s", "confidence"),
     "engines": ("engine", "t0_s", "t0_low_s", "t0_high_s", "descriptor_s", "block_tokens", "regions", "overlap", "first_token", "confidence"),
