@@ -3,15 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Document", "Notice", "Source", "keyed"]
+from ..errors import Notice
 
-
-class Notice(NamedTuple):
-    """Something that the reader of a result must know, and what would settle it."""
-
-    code: str
-    message: str
-    hint: str = ""
+__all__ = ["Document", "Source", "keyed"]
 
 
 class Source(NamedTuple):

@@ -15,8 +15,8 @@ from ..cost.kv import KvLayout, kv_layout
 from ..cost.model import Model, check_model_tp, kv_layers
 from ..cost.path import Forwarding, path_link, staged_hops
 from ..cost.transfer import Engine, Link, check_tp_pair
-from ..errors import KvcostError
-from .document import Document, Notice
+from ..errors import KvcostError, Notice
+from .document import Document
 from .reading import Reader, user_link
 
 __all__ = ["Make", "Options", "Path", "Work", "contexts", "engines_for_size", "length_notices", "paths", "works"]

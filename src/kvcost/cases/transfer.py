@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from ..cost.kv import WireBytes, held_bytes, marginal_bytes, reserved_bytes, state_bytes, wire_bytes
 from ..cost.overlap import exposed_time
 from ..cost.transfer import Engine, LinkTimes, lanes_of, link_times
-from .document import Document, Notice, Source, keyed
+from ..errors import Notice
+from .document import Document, Source, keyed
 from .plan import Options, Path, Work, contexts, length_notices, paths, works
 from .reading import Reader
 from .size import model_sources
