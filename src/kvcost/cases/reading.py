@@ -17,6 +17,7 @@ from ..units.parse import parse_count, parse_number, parse_rate, parse_share_or_
 __all__ = ["BASES", "Reader", "flag", "user_link"]
 
 STAGINGS = ("none", "host")
+_STATE_BITS = {"bf16": 16, "fp16": 16, "fp32": 32, "fp8": 8}
 BASES = ("line-rate", "achievable", "engine")
 
 
@@ -57,6 +58,12 @@ def _kv_dtypes(word: str) -> list[Any]:
     return [None if item.lower() == "auto" else parse_kv_dtype(item) for item in split_list(word)]
 
 
+def _state_bits(word: str) -> int:
+    if word.lower() not in _STATE_BITS:
+        raise KvcostError(f"unknown state dtype '{word}'", hint="write one of " + ", ".join(_STATE_BITS))
+    return _STATE_BITS[word.lower()]
+
+
 class Reader:
     """Reads the words of every option once; equal words give the same values without reading again."""
 
@@ -68,6 +75,9 @@ class Reader:
             "model": lambda word: [catalog.model(item) for item in split_list(word)],
             "ctx": _numbers(parse_tokens),
             "kv_dtype": _kv_dtypes,
+            "state_dtype": lambda word: [_state_bits(item) for item in split_list(word)],
+            "encoder_tokens": _numbers(parse_tokens),
+            "hybrid_cache": _choice(("on", "off")),
             "block_size": _numbers(lambda text: parse_tokens(text, maximum=2**20)),
             "prefix_hit": _numbers(parse_share_or_tokens),
             "tp": _numbers(lambda text: parse_count(text, maximum=1024)),

@@ -10,7 +10,7 @@ from .reading import Reader
 
 __all__ = ["SIZE_OPTIONS", "SizeRow", "model_sources", "size_document"]
 
-SIZE_OPTIONS = ("model", "ctx", "kv_dtype", "block_size", "tp", "engine")
+SIZE_OPTIONS = ("model", "ctx", "kv_dtype", "state_dtype", "encoder_tokens", "block_size", "hybrid_cache", "tp", "engine")
 
 
 class SizeRow(NamedTuple):

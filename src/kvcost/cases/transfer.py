@@ -15,7 +15,7 @@ from .size import model_sources
 __all__ = ["TRANSFER_OPTIONS", "TransferRow", "transfer_document"]
 
 TRANSFER_OPTIONS = (
-    *("model", "ctx", "kv_dtype", "block_size", "prefix_hit"),
+    *("model", "ctx", "kv_dtype", "state_dtype", "encoder_tokens", "block_size", "hybrid_cache", "prefix_hit"),
     *("link", "path", "staging", "forwarding", "rails", "bandwidth", "efficiency", "latency", "engine", "overlap", "basis"),
     *("tp", "prefill_tp", "decode_tp", "prefill_time", "decode_step_time"),
 )
