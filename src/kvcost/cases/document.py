@@ -1,6 +1,6 @@
 """What a command answers: rows with their columns, where figures come from, and what to beware of."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..errors import Notice
@@ -28,7 +28,7 @@ class Document(NamedTuple):
     rows      tuples in the order of `columns`, possibly a stream that can be read once
     total     how many rows, None when that is known only at the end
     notices   complete once the rows are read
-    sources   quantity → Source; `quantity[entry]` where several entries take part
+    sources   gives quantity → Source; `quantity[entry]` where several entries take part
     """
 
     command: str
@@ -37,4 +37,4 @@ class Document(NamedTuple):
     rows: Iterable[tuple[Any, ...]]
     total: int | None
     notices: list[Notice]
-    sources: dict[str, Source]
+    sources: Callable[[], dict[str, Source]]

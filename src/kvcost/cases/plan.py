@@ -20,17 +20,19 @@ from ..errors import KvcostError, Notice
 from .document import Document
 from .reading import Reader, user_link
 
-__all__ = ["Make", "Options", "Path", "Work", "contexts", "engines_for_size", "length_notices", "paths", "works"]
+__all__ = ["PATH_OPTIONS", "Make", "Options", "Path", "Work", "contexts", "engines_for_size", "given", "length_notices", "paths", "works"]
 
 # Option name → the words given for it; an option that was not given is absent.
 Options = Mapping[str, Sequence[str]]
 DEFAULT_ENGINE = "vllm-nixl"
 # The copy between a GPU and pinned host memory that staging adds at either end.
 STAGING_COPY = "host_dram_pcie4"
-WORK_OPTIONS = ("model", "kv_dtype", "state_dtype", "encoder_tokens", "tp", "prefill_tp", "decode_tp")
-PATH_OPTIONS = (
-    *("link", "path", "staging", "forwarding", "rails", "bandwidth", "efficiency", "latency", "engine", "block_size", "hybrid_cache", "overlap", "basis"),
-    *("prefill_time", "decode_step_time"),
+WORK_OPTIONS = frozenset(("model", "kv_dtype", "state_dtype", "encoder_tokens", "tp", "prefill_tp", "decode_tp"))
+PATH_OPTIONS = frozenset(
+    (
+        *("link", "path", "staging", "forwarding", "rails", "bandwidth", "efficiency", "latency"),
+        *("engine", "block_size", "hybrid_cache", "overlap", "basis", "prefill_time", "decode_step_time"),
+    )
 )
 
 
@@ -68,16 +70,17 @@ class Path(NamedTuple):
     decode_step_s: float | None
 
 
+def given(options: Options, names: frozenset[str]) -> list[tuple[str, ...]]:
+    """The options among `names` that were given, as a part of a key."""
+    return [(option, *words) for option, words in options.items() if option in names]
+
+
 def works(reader: Reader, options: Options, *, both_sides: bool = True) -> list[Work]:
     """Every combination of model, KV dtype and TP sizes, checked to be servable.
 
     Raises KvcostError when no model is given, or a model's heads do not fit a TP size.
     """
-    key = ("works", both_sides, *(tuple(options.get(option, ())) for option in WORK_OPTIONS))
-    found: list[Work] | None = reader.memo.get(key)
-    if found is None:
-        found = reader.memo[key] = _works(reader, options, both_sides)
-    return found
+    return reader.remember(("works", both_sides, *given(options, WORK_OPTIONS)), lambda: _works(reader, options, both_sides))
 
 
 def _works(reader: Reader, options: Options, both_sides: bool) -> list[Work]:
@@ -248,11 +251,7 @@ def paths(reader: Reader, options: Options) -> list[Path]:
 
     Raises KvcostError when neither a link nor a rate is given.
     """
-    key = ("paths", *(tuple(options.get(option, ())) for option in PATH_OPTIONS))
-    found: list[Path] | None = reader.memo.get(key)
-    if found is None:
-        found = reader.memo[key] = _paths(reader, options)
-    return found
+    return reader.remember(("paths", *given(options, PATH_OPTIONS)), lambda: _paths(reader, options))
 
 
 def _paths(reader: Reader, options: Options) -> list[Path]:

@@ -91,5 +91,5 @@ def size_document(reader: Reader, options: Options, *, explain: bool = False) ->
         rows=_explained(planned, rows) if explain else rows,
         total=len(planned) * len(lengths) * len(pages),
         notices=length_notices(planned, lengths),
-        sources=model_sources(planned, lengths[0]),
+        sources=lambda: model_sources(planned, lengths[0]),
     )

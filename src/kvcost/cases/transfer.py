@@ -8,7 +8,7 @@ from ..cost.overlap import exposed_time
 from ..cost.transfer import Engine, LinkTimes, lanes_of, link_times
 from ..errors import Notice
 from .document import Document, Source, keyed
-from .plan import Options, Path, Work, contexts, length_notices, paths, works
+from .plan import PATH_OPTIONS, Options, Path, Work, contexts, given, length_notices, paths, works
 from .reading import Reader
 from .size import model_sources
 
@@ -109,6 +109,7 @@ def _provenance(path: Path) -> str:
 
 
 def _sends(planned: Sequence[Path]) -> tuple[list[_Send], list[_Cut]]:
+    """The paths, prepared, and the distinct cuts among them."""
     cuts: dict[_Cut, int] = {}
     sends = []
     for path in planned:
@@ -215,8 +216,9 @@ def _terms(work: Work, row: TransferRow, path: Path) -> list[Any]:
     return held + transfer_terms(path.link, path.engine, row.wire_bytes, row.lanes, row.descriptors, row.engine_s)
 
 
-def _rows(planned: Sequence[Work], lengths: Sequence[int], hits: Sequence[float | None], sent: Sequence[Path], *, explain: bool) -> Iterator[tuple[Any, ...]]:
-    sends, cuts = _sends(sent)
+def _rows(
+    planned: Sequence[Work], lengths: Sequence[int], hits: Sequence[float | None], sends: list[_Send], cuts: list[_Cut], *, explain: bool
+) -> Iterator[tuple[Any, ...]]:
     for work in planned:
         for ctx in lengths:
             for hit in hits:
@@ -267,12 +269,13 @@ def transfer_document(reader: Reader, options: Options, *, explain: bool = False
     lengths = contexts(reader, options)
     hits = reader.values("prefix_hit", options.get("prefix_hit", ()))
     sent = paths(reader, options)
+    sends, cuts = reader.remember(("sends", *given(options, PATH_OPTIONS)), lambda: _sends(sent))
     return Document(
         command="transfer",
         inputs=dict(options),
         columns=(*TransferRow._fields, "terms") if explain else TransferRow._fields,
-        rows=_rows(planned, lengths, hits, sent, explain=explain),
+        rows=_rows(planned, lengths, hits, sends, cuts, explain=explain),
         total=len(planned) * len(lengths) * len(hits) * len(sent),
         notices=_notices(planned, lengths, hits, sent),
-        sources={**model_sources(planned, lengths[0]), **path_sources(sent)},
+        sources=lambda: {**model_sources(planned, lengths[0]), **path_sources(sent)},
     )

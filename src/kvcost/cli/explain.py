@@ -40,5 +40,5 @@ def explain(
         found = {name: QUANTITIES[name]}
     rows = [(name, *text) for name, text in found.items()]
     style = style_of({"format": format, "json": json, "output": output, "columns": columns, "color": color, "quiet": quiet})
-    emit(Document("explain", {"quantity": quantity}, ("quantity", *Quantity._fields), rows, len(rows), [], {}), style)
+    emit(Document("explain", {"quantity": quantity}, ("quantity", *Quantity._fields), rows, len(rows), [], dict), style)
     return 0
