@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -65,5 +65,5 @@ class Entry(Strict):
     aliases: list[str] = []
     source: str
     confidence: Confidence
-    checked: Annotated[datetime.date, Field(strict=False)]
+    checked: Annotated[dt.date, Field(strict=False)]
     note: str = ""

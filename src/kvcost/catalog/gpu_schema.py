@@ -85,6 +85,7 @@ class GpuEntry(Entry):
     hbm_bandwidth: Rate
     scaleup_kind: str = "none"
     scaleup: Rate | None = None
+    scaleup_gpus: Count = 8
     peer: Rate | None = None
     pcie: Rate | None = None
     tdp_w: Count | None = None

@@ -134,9 +134,17 @@ def gpu_record(name: str, values: Values) -> Gpu:
         provenance=values["confidence"],
         source=values["source"],
         note=values["note"],
+        scaleup_gpus=values["scaleup_gpus"],
     )
 
 
 def overhead_record(name: str, values: Values) -> EngineOverhead:
     """What the engine of a checked entry adds to compute time."""
-    return EngineOverhead(name, values["prefill_layer"], values["decode_layer"], values["comm_factor"])
+    return EngineOverhead(
+        name,
+        prefill_layer_s=values["prefill_layer"],
+        decode_layer_s=values["decode_layer"],
+        comm_factor=values["comm_factor"],
+        prefill_sequence_s=values["prefill_sequence"],
+        decode_sequence_s=values["decode_sequence"],
+    )

@@ -177,6 +177,8 @@ class EngineEntry(Entry):
     prefill_layer: Time = 0.0
     decode_layer: Time = 0.0
     comm_factor: Annotated[float, Field(gt=0)] | None = None
+    prefill_sequence: Time = 0.0
+    decode_sequence: Time = 0.0
 
 
 SCHEMAS: dict[str, type[Entry]] = {"models": ModelEntry, "links": LinkEntry, "engines": EngineEntry, "gpus": GpuEntry}

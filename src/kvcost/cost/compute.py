@@ -81,50 +81,62 @@ def _experts(p: Prepared, rows: int) -> tuple[float, float]:
 
 
 def _attention(p: Prepared, tokens: int, cached_tokens: int) -> tuple[float, float]:
-    """Seconds of attention's products or, where it is longer, of reading the cache once, per sequence."""
+    """Seconds of attention's products, and of reading the cache once, per sequence."""
     attention = read = 0.0
     for reach, limit, pair_s, _, read_s in p.reaches:
-        attention += pair_s * (attended(reach, limit, tokens) - attended(reach, limit, cached_tokens))
-        read += read_s * attended_tokens(reach, limit, tokens)
-    return (attention, 0.0) if attention >= read else (0.0, read)
+        if reach == "full":
+            attention += pair_s * (tokens * tokens - cached_tokens * cached_tokens) / 2
+            read += read_s * tokens
+        else:
+            attention += pair_s * (attended(reach, limit, tokens) - attended(reach, limit, cached_tokens))
+            read += read_s * attended_tokens(reach, limit, tokens)
+    return attention, read
 
 
 def _cache_read(p: Prepared, ctx_tokens: int) -> tuple[float, float]:
     """The same for one sequence of a decode step at `ctx_tokens`."""
     attention = read = 0.0
     for reach, limit, _, decode_s, read_s in p.reaches:
-        tokens = attended_tokens(reach, limit, ctx_tokens)
+        tokens = ctx_tokens if reach == "full" else attended_tokens(reach, limit, ctx_tokens)
         attention += decode_s * tokens
         read += read_s * tokens
-    return (attention, 0.0) if attention > read else (0.0, read)
+    return attention, read
 
 
-def prefill_groups(prepared: Prepared, tokens: int, cached_tokens: int = 0, batch: int = 1) -> Groups:
-    """Seconds of a prefill by what they are spent on; their sum is the time. See `prefill_time`."""
-    p, phase = prepared, prepared.prefill
-    cached_tokens = min(cached_tokens, tokens - 1)
-    local = -(-batch // p.attention_dp)
+def _prefill(p: Prepared, tokens: int, cached_tokens: int, batch: int, attention: float, read: float) -> Groups:
+    phase = p.prefill
+    local = -(-batch // p.attention_dp) if p.attention_dp > 1 else batch
     rows, all_rows = local * (tokens - cached_tokens), batch * (tokens - cached_tokens)
     products, weights = rows * phase.row_s + local * phase.head_s, phase.weights_s
     total = hypot(products, weights) or 1.0
-    experts, expert_weights = _experts(p, all_rows) if p.experts else (0.0, 0.0)
-    attention, read = _attention(p, tokens, cached_tokens)
-    communication = rows * (phase.comm_row_s + p.hop_row_s) + all_rows * phase.comm_all_row_s + p.hop_s
     products, weights = products * products / total, weights * weights / total
-    return Groups(products, weights, experts, expert_weights, local * attention, local * read, phase.layers_s, communication)
+    experts, expert_weights = _experts(p, all_rows) if p.experts else (0.0, 0.0)
+    attention, read = (local * attention, 0.0) if attention >= read else (0.0, local * read)
+    communication = rows * (phase.comm_row_s + p.hop_row_s) + all_rows * phase.comm_all_row_s + p.hop_s
+    return Groups(products, weights, experts, expert_weights, attention, read, phase.layers_s + local * phase.sequence_s, communication)
 
 
-def decode_groups(prepared: Prepared, batch: int, ctx_tokens: int) -> Groups:
-    """Seconds of a decode step by what they are spent on; their sum is the time. See `decode_time`."""
-    p, phase = prepared, prepared.decode
-    local = -(-batch // p.attention_dp)
+def _decode(p: Prepared, batch: int, attention: float, read: float) -> Groups:
+    phase = p.decode
+    local = -(-batch // p.attention_dp) if p.attention_dp > 1 else batch
     products, weights = local * phase.row_s, phase.weights_s
     experts, expert_weights = (batch * phase.expert_row_s, phase.expert_weights_s * _touched(p, batch)) if p.experts else (0.0, 0.0)
     total = hypot(products + experts, weights + expert_weights) or 1.0
     c, w = (products + experts) / total, (weights + expert_weights) / total
-    attention, read = _cache_read(p, ctx_tokens)
+    attention, read = (local * attention, 0.0) if attention > read else (0.0, local * read)
     communication = local * (phase.comm_row_s + p.hop_row_s) + batch * phase.comm_all_row_s + p.hop_s
-    return Groups(products * c, weights * w, experts * c, expert_weights * w, local * attention, local * read, phase.layers_s, communication)
+    return Groups(products * c, weights * w, experts * c, expert_weights * w, attention, read, phase.layers_s + local * phase.sequence_s, communication)
+
+
+def prefill_groups(prepared: Prepared, tokens: int, cached_tokens: int = 0, batch: int = 1) -> Groups:
+    """Seconds of a prefill by what they are spent on; their sum is the time. See `prefill_time`."""
+    cached_tokens = min(cached_tokens, tokens - 1)
+    return _prefill(prepared, tokens, cached_tokens, batch, *_attention(prepared, tokens, cached_tokens))
+
+
+def decode_groups(prepared: Prepared, batch: int, ctx_tokens: int) -> Groups:
+    """Seconds of a decode step by what they are spent on; their sum is the time. See `decode_time`."""
+    return _decode(prepared, batch, *_cache_read(prepared, ctx_tokens))
 
 
 def prefill_s(prepared: Prepared, tokens: int, cached_tokens: int = 0, batch: int = 1) -> float:
@@ -162,9 +174,10 @@ def mixed_step_s(prepared: Prepared, chunk_tokens: int, cached_tokens: int, batc
     total = hypot(chunk_tokens * prefill.row_s + prefill.head_s + local * decode.row_s, prefill.weights_s)
     if p.experts:
         total += sum(_experts(p, chunk_tokens + batch))
-    total += sum(_attention(p, cached_tokens + chunk_tokens, cached_tokens)) + local * sum(_cache_read(p, ctx_tokens))
+    total += max(_attention(p, cached_tokens + chunk_tokens, cached_tokens)) + local * max(_cache_read(p, ctx_tokens))
     total += chunk_tokens * (prefill.comm_row_s + prefill.comm_all_row_s) + local * decode.comm_row_s + batch * decode.comm_all_row_s
-    return total + prefill.layers_s + (chunk_tokens + local) * p.hop_row_s + p.hop_s
+    total += prefill.layers_s + prefill.sequence_s + local * decode.sequence_s
+    return total + (chunk_tokens + local) * p.hop_row_s + p.hop_s
 
 
 def _answer(groups: Groups, ends: Ends, flops: float, bytes_read: float, provenance: str) -> ComputeTime:
@@ -172,21 +185,11 @@ def _answer(groups: Groups, ends: Ends, flops: float, bytes_read: float, provena
     products, weights, experts, expert_weights, attention, read, layers, communication = groups
     compute, memory = products + experts + attention, weights + expert_weights + read
     total = compute + memory + layers + communication
-    fast = sqrt(
-        (compute * (1 - ends.compute_fast)) ** 2
-        + (memory * (1 - ends.memory_fast)) ** 2
-        + (communication * (1 - ends.communication_fast)) ** 2
-        + ends.overhead_fast_s**2
-    )
-    slow = sqrt(
-        (compute * (ends.compute_slow - 1)) ** 2
-        + (memory * (ends.memory_slow - 1)) ** 2
-        + (communication * (ends.communication_slow - 1)) ** 2
-        + ends.overhead_slow_s**2
-    )
-    largest = max(compute, memory, layers, communication)
-    bound = BOUNDS[(compute, memory, layers, communication).index(largest)]
-    return ComputeTime(total, total - fast, total + slow, flops, bytes_read, bound, provenance, groups)
+    c2, m2, t2 = compute * compute, memory * memory, communication * communication
+    cf, cs, mf, ms, tf, ts, of, os = ends
+    fast, slow = sqrt(c2 * cf + m2 * mf + t2 * tf + of), sqrt(c2 * cs + m2 * ms + t2 * ts + os)
+    kinds = compute, memory, layers, communication
+    return ComputeTime(total, total - fast, total + slow, flops, bytes_read, BOUNDS[kinds.index(max(kinds))], provenance, groups)
 
 
 def prefill_time(prepared: Prepared, tokens: int, cached_tokens: int = 0, batch: int = 1) -> ComputeTime:
@@ -206,12 +209,10 @@ def prefill_time(prepared: Prepared, tokens: int, cached_tokens: int = 0, batch:
     p = prepared
     cached_tokens = min(cached_tokens, tokens - 1)
     rows = batch * (tokens - cached_tokens)
-    flops = rows * p.flops_row + 2.0 * batch * p.params.head
-    bytes_read = p.weight_read_bytes + (p.expert_read_bytes * _touched(p, rows) if p.experts else 0.0)
-    for item, copies in zip(p.attention, p.read_copies, strict=True):
-        flops += batch * item.flops_per_pair * (attended(item.reach, item.limit_tokens, tokens) - attended(item.reach, item.limit_tokens, cached_tokens))
-        bytes_read += batch * copies * item.row_bytes * attended_tokens(item.reach, item.limit_tokens, tokens)
-    return _answer(prefill_groups(p, tokens, cached_tokens, batch), p.prefill.ends, flops, bytes_read, p.provenance)
+    attention, read = _attention(p, tokens, cached_tokens)
+    flops = rows * p.flops_row + 2.0 * batch * p.params.head + batch * attention * p.attention_flops_per_s
+    bytes_read = p.weight_read_bytes + (p.expert_read_bytes * _touched(p, rows) if p.experts else 0.0) + batch * read * p.cache_bytes_per_s
+    return _answer(_prefill(p, tokens, cached_tokens, batch, attention, read), p.prefill.ends, flops, bytes_read, p.provenance)
 
 
 def decode_time(prepared: Prepared, batch: int, ctx_tokens: int) -> ComputeTime:
@@ -228,10 +229,7 @@ def decode_time(prepared: Prepared, batch: int, ctx_tokens: int) -> ComputeTime:
     Source: as `prefill_time`.
     """
     p = prepared
-    flops = batch * (p.flops_row + 2.0 * p.params.head)
-    bytes_read = p.weight_read_bytes + (p.expert_read_bytes * _touched(p, batch) if p.experts else 0.0)
-    for item, copies in zip(p.attention, p.read_copies, strict=True):
-        held = batch * attended_tokens(item.reach, item.limit_tokens, ctx_tokens)
-        flops += held * item.decode_flops
-        bytes_read += held * copies * item.row_bytes
-    return _answer(decode_groups(p, batch, ctx_tokens), p.decode.ends, flops, bytes_read, p.provenance)
+    attention, read = _cache_read(p, ctx_tokens)
+    flops = batch * (p.flops_row + 2.0 * p.params.head + attention * p.attention_flops_per_s)
+    bytes_read = p.weight_read_bytes + (p.expert_read_bytes * _touched(p, batch) if p.experts else 0.0) + batch * read * p.cache_bytes_per_s
+    return _answer(_decode(p, batch, attention, read), p.decode.ends, flops, bytes_read, p.provenance)

@@ -69,6 +69,7 @@ class Gpu(NamedTuple):
 
     scaleup_bytes_per_s  to all peers together (NVLink, xGMI, ICI); PCIe where there is nothing else
     peer_bytes_per_s     to one peer: less than scaleup on a mesh
+    scaleup_gpus         GPUs that the fabric joins: a node, or a rack
     """
 
     name: str
@@ -86,6 +87,7 @@ class Gpu(NamedTuple):
     provenance: str = "user"
     source: str = ""
     note: str = ""
+    scaleup_gpus: int = 8
 
 
 

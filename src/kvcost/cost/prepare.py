@@ -15,15 +15,19 @@ __all__ = ["NO_OVERHEAD", "Ends", "EngineOverhead", "Phase", "Prepared", "Reach"
 
 
 class EngineOverhead(NamedTuple):
-    """What an engine adds to the hardware's time: seconds per layer, and a slower all-reduce.
+    """What an engine adds to the hardware's time: seconds per layer and per sequence, and a slower all-reduce.
 
-    comm_factor replaces the GPU's for prefill where it is given. Older engines only; the default adds nothing.
+    comm_factor replaces the GPU's for prefill where it is given; `spread` is the relative uncertainty of all of it.
+    Older engines only; the default adds nothing.
     """
 
     name: str = ""
     prefill_layer_s: float = 0.0
     decode_layer_s: float = 0.0
     comm_factor: float | None = None
+    prefill_sequence_s: float = 0.0
+    decode_sequence_s: float = 0.0
+    spread: float = 0.3
 
 
 NO_OVERHEAD = EngineOverhead()
@@ -40,7 +44,7 @@ class Reach(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """How far each kind's constants leave its seconds open: factors, and for overhead the distance in seconds."""
+    """How far each kind of time may move: squared relative distances, and squared seconds for the fixed part."""
 
     compute_fast: float
     compute_slow: float
@@ -48,8 +52,8 @@ class Ends(NamedTuple):
     memory_slow: float
     communication_fast: float
     communication_slow: float
-    overhead_fast_s: float
-    overhead_slow_s: float
+    overhead_fast: float
+    overhead_slow: float
 
 
 class Phase(NamedTuple):
@@ -57,7 +61,7 @@ class Phase(NamedTuple):
 
     row_s, expert_row_s          products per token; head_s per sequence (0 in decode: it is part of row_s)
     weights_s, expert_weights_s  reading all weights once
-    layers_s                     fixed time of all layers
+    layers_s, sequence_s         fixed time of all layers, and what an engine adds per sequence
     comm_row_s, comm_all_row_s   collectives per token of an attention group, and per token of all groups
     """
 
@@ -67,6 +71,7 @@ class Phase(NamedTuple):
     expert_row_s: float
     expert_weights_s: float
     layers_s: float
+    sequence_s: float
     comm_row_s: float
     comm_all_row_s: float
     ends: Ends
@@ -77,7 +82,7 @@ class Prepared(NamedTuple):
 
     experts, experts_per_token  0 for a dense model
     hop_s, hop_row_s            pipeline hand-overs, fixed and per token
-    read_copies                 copies of each attention group's cache over an attention group's ranks
+    attention_flops_per_s       what one attention group's ranks reach in attention; cache_bytes_per_s in reading the cache
     warnings                    (code, message, hint)
     """
 
@@ -89,7 +94,6 @@ class Prepared(NamedTuple):
     weight_dtype: str
     encoding: Encoding
     params: Params
-    attention: tuple[Attention, ...]
     reaches: tuple[Reach, ...]
     prefill: Phase
     decode: Phase
@@ -100,21 +104,30 @@ class Prepared(NamedTuple):
     flops_row: float
     weight_read_bytes: float
     expert_read_bytes: float
-    read_copies: tuple[float, ...]
+    attention_flops_per_s: float
+    cache_bytes_per_s: float
     provenance: str
     warnings: tuple[tuple[str, str, str], ...]
 
 
 def _ends(eta: Constant, memory: Constant, comm: Constant, layers_s: tuple[float, float, float]) -> Ends:
     return Ends(
-        eta.value / eta.high, eta.value / eta.low,
-        memory.value / memory.high, memory.value / memory.low,
-        comm.low / comm.value if comm.value else 1.0, comm.high / comm.value if comm.value else 1.0,
-        layers_s[0] - layers_s[1], layers_s[2] - layers_s[0],
-    )  # fmt: skip
+        compute_fast=(1.0 - eta.value / eta.high) ** 2,
+        compute_slow=(eta.value / eta.low - 1.0) ** 2,
+        memory_fast=(1.0 - memory.value / memory.high) ** 2,
+        memory_slow=(memory.value / memory.low - 1.0) ** 2,
+        communication_fast=(1.0 - comm.low / comm.value) ** 2 if comm.value else 0.0,
+        communication_slow=(comm.high / comm.value - 1.0) ** 2 if comm.value else 0.0,
+        overhead_fast=(layers_s[0] - layers_s[1]) ** 2,
+        overhead_slow=(layers_s[2] - layers_s[0]) ** 2,
+    )
 
 
-def _layer_s(constants: Constants, model: Model, phase: str, tp: int, extra_s: float) -> tuple[float, float, float]:
+def _spread(value: float, overhead: EngineOverhead) -> Constant:
+    return Constant(value, value * (1 - overhead.spread), value * (1 + overhead.spread))
+
+
+def _layer_s(constants: Constants, model: Model, phase: str, tp: int, extra_s: Constant) -> tuple[float, float, float]:
     """Seconds of all layers' fixed time: expected, fast end, slow end."""
     parts = [constants.prefill_layer_s if phase == "prefill" else constants.decode_layer_s]
     if model.experts:
@@ -125,7 +138,7 @@ def _layer_s(constants: Constants, model: Model, phase: str, tp: int, extra_s: f
     reduce = 2 * layers if phase == "decode" and tp > 1 else 0
     sums = []
     for end in ("value", "low", "high"):
-        total = layers * (extra_s + sum(getattr(part, end) for part in parts))
+        total = layers * sum(getattr(part, end) for part in (extra_s, *parts))
         sums.append(total + latent * getattr(mla, end) + reduce * getattr(constants.allreduce_s, end))
     return sums[0], sums[1], sums[2]
 
@@ -170,9 +183,9 @@ def _prefill(shape: _Shape) -> Phase:
     k, gpu, params, rates = shape.gpu.constants, shape.gpu, shape.params, shape.rates
     factor = k.moe_comm_factor if shape.model.experts else k.comm_factor
     if shape.overhead.comm_factor is not None:
-        factor = Constant(shape.overhead.comm_factor, shape.overhead.comm_factor, shape.overhead.comm_factor)
+        factor = _spread(shape.overhead.comm_factor, shape.overhead)
     comm_row, comm_all_row = _comm_row_s(shape)
-    layers_s = _layer_s(k, shape.model, "prefill", shape.tp, shape.overhead.prefill_layer_s)
+    layers_s = _layer_s(k, shape.model, "prefill", shape.tp, _spread(shape.overhead.prefill_layer_s, shape.overhead))
     read_rate = gpu.hbm_bytes_per_s * k.eta_weights.value
     return Phase(
         row_s=2.0 * params.body / (shape.group_tp * rates.reached),
@@ -181,9 +194,10 @@ def _prefill(shape: _Shape) -> Phase:
         expert_row_s=2.0 * params.expert_active / (shape.tp * rates.experts),
         expert_weights_s=shape.expert_bytes / (shape.tp * read_rate),
         layers_s=layers_s[0],
+        sequence_s=shape.overhead.prefill_sequence_s,
         comm_row_s=comm_row * factor.value,
         comm_all_row_s=comm_all_row * factor.value,
-        ends=_ends(rates.eta, k.eta_weights, factor, layers_s),
+        ends=_ends(rates.expert_eta if params.expert_active > params.body else rates.eta, k.eta_weights, factor, layers_s),
     )
 
 
@@ -193,7 +207,7 @@ def _decode(shape: _Shape) -> Phase:
     # Kernels of few rows read 8-bit weights at a rate of their own; grouped expert kernels do not.
     eta_read = k.eta_bw_fp8 if shape.per_param == 1.0 else k.eta_bw
     comm_row, comm_all_row = _comm_row_s(shape)
-    layers_s = _layer_s(k, shape.model, "decode", shape.tp, shape.overhead.decode_layer_s)
+    layers_s = _layer_s(k, shape.model, "decode", shape.tp, _spread(shape.overhead.decode_layer_s, shape.overhead))
     return Phase(
         row_s=2.0 * (params.body / rate + params.head / (gpu.bf16_flops_per_s * k.eta_decode.value)) / shape.group_tp,
         head_s=0.0,
@@ -201,20 +215,21 @@ def _decode(shape: _Shape) -> Phase:
         expert_row_s=2.0 * params.expert_active / (shape.tp * rate),
         expert_weights_s=shape.expert_bytes / (shape.tp * gpu.hbm_bytes_per_s * k.eta_bw.value),
         layers_s=layers_s[0],
+        sequence_s=shape.overhead.decode_sequence_s,
         comm_row_s=comm_row * k.decode_comm_factor.value,
         comm_all_row_s=comm_all_row * k.decode_comm_factor.value,
         ends=_ends(k.eta_decode, eta_read, k.decode_comm_factor, layers_s),
     )
 
 
-def _reaches(shape: _Shape, attention: tuple[Attention, ...], copies: tuple[float, ...]) -> tuple[Reach, ...]:
-    gpu, k = shape.gpu, shape.gpu.constants
-    rate = shape.group_tp * gpu.bf16_flops_per_s * k.eta_bf16.value * k.eta_attention.value
-    read_rate = shape.group_tp * gpu.hbm_bytes_per_s * k.eta_bw.value
-    return tuple(
-        Reach(item.reach, item.limit_tokens, item.flops_per_pair / rate, item.decode_flops / rate, item.row_bytes * copied / read_rate)
-        for item, copied in zip(attention, copies, strict=True)
-    )
+def _reaches(attention: tuple[Attention, ...], group_tp: int, attention_rate: float, cache_rate: float) -> tuple[Reach, ...]:
+    """Copies of a cache over the ranks of a group: max(1, t/heads), a latent whole on each, a state on none twice."""
+    found = []
+    for item in attention:
+        copies = 1.0 if item.kv_heads < 0 else max(1.0, group_tp / (item.kv_heads or 1))
+        seconds = item.flops_per_pair / attention_rate, item.decode_flops / attention_rate, item.row_bytes * copies / cache_rate
+        found.append(Reach(item.reach, item.limit_tokens, *seconds))
+    return tuple(found)
 
 
 def prepare(
@@ -245,14 +260,14 @@ def prepare(
     encoding = encoding or parse_kv_dtype(model.dtype if model.kv_dtype == "auto" else model.kv_dtype)
     group_tp = tp // attention_dp
     shape = _Shape(model, gpu, tp, group_tp, params_of(model), rates_of(gpu, weight_dtype), WEIGHT_BYTES[weight_dtype], overhead)
-    attention = attentions(model, encoding)
-    copies = tuple(1.0 if item.kv_heads < 0 else max(1.0, group_tp / (item.kv_heads or 1)) for item in attention)
-    return _fold(shape, pp, weight_dtype, encoding, attention, copies)
+    return _fold(shape, pp, weight_dtype, encoding)
 
 
-def _fold(shape: _Shape, pp: int, weight_dtype: str, encoding: Encoding, attention: tuple[Attention, ...], copies: tuple[float, ...]) -> Prepared:
-    model, gpu, params = shape.model, shape.gpu, shape.params
-    attention_dp = shape.tp // shape.group_tp
+def _fold(shape: _Shape, pp: int, weight_dtype: str, encoding: Encoding) -> Prepared:
+    model, gpu, params, k, group_tp = shape.model, shape.gpu, shape.params, shape.gpu.constants, shape.group_tp
+    attention_rate = group_tp * gpu.bf16_flops_per_s * k.eta_bf16.value * k.eta_attention.value
+    cache_rate = group_tp * gpu.hbm_bytes_per_s * k.eta_bw.value
+    attention_dp = shape.tp // group_tp
     return Prepared(
         model=model,
         gpu=gpu,
@@ -262,18 +277,18 @@ def _fold(shape: _Shape, pp: int, weight_dtype: str, encoding: Encoding, attenti
         weight_dtype=weight_dtype,
         encoding=encoding,
         params=params,
-        attention=attention,
-        reaches=_reaches(shape, attention, copies),
+        reaches=_reaches(attentions(model, encoding), group_tp, attention_rate, cache_rate),
         prefill=_prefill(shape),
         decode=_decode(shape),
         experts=model.experts.count if model.experts else 0,
         experts_per_token=model.experts.per_token if model.experts else 0,
-        hop_s=(pp - 1) * gpu.constants.allreduce_s.value,
-        hop_row_s=(pp - 1) * model.hidden_size * 2.0 * gpu.constants.comm_factor.value / gpu.peer_bytes_per_s,
+        hop_s=(pp - 1) * k.allreduce_s.value,
+        hop_row_s=(pp - 1) * model.hidden_size * 2.0 * k.comm_factor.value / gpu.peer_bytes_per_s,
         flops_row=2.0 * (params.body + params.expert_active),
         weight_read_bytes=shape.dense_bytes * attention_dp,
         expert_read_bytes=shape.expert_bytes,
-        read_copies=copies,
-        provenance="measured" if gpu.constants.basis == "fitted" else "estimate",
-        warnings=warnings_of(model, shape.rates, attention_dp),
+        attention_flops_per_s=attention_rate,
+        cache_bytes_per_s=cache_rate,
+        provenance="measured" if k.basis == "fitted" else "estimate",
+        warnings=warnings_of(model, gpu, shape.rates, shape.tp, attention_dp),
     )
