@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from kvcost.catalog.store import Catalog
 from kvcost.cost.compute import chunked_prefill_s, decode_step_s, decode_time, mixed_step_s, prefill_groups, prefill_s, prefill_time
 from kvcost.cost.dtypes import parse_kv_dtype
-from kvcost.cost.gpu import gpu_at
+from kvcost.cost.gpu import EngineOverhead, gpu_at
 from kvcost.cost.layers import Chunked, CrossAttention, FullAttention, Indexer, LayerGroup, MlaLatent, Recurrent, SharedKv, SlidingWindow
 from kvcost.cost.model import Experts, Model, check_model_tp
-from kvcost.cost.prepare import EngineOverhead, Prepared, prepare
+from kvcost.cost.prepare import Prepared, prepare
 from kvcost.errors import KvcostError
 
 CATALOG = Catalog()
@@ -27,7 +27,8 @@ MADE_UP = {
     "sparse": Model("sparse", "", (LayerGroup(61, MlaLatent(512, 64)), LayerGroup(61, Indexer(132))), 128, 192, 7168, "bf16",
                     params_total=671877929216, params_active=38403807488, params_input_embedding=926679040, vocab_size=129280,
                     experts=Experts(256, 8, 653908770816)),
-    "shared": Model("shared", "", (LayerGroup(4, FullAttention(2, 256, 256)), LayerGroup(16, SlidingWindow(2, 256, 256, 512)), LayerGroup(15, SharedKv())),
+    "shared": Model("shared", "",
+                    (LayerGroup(4, FullAttention(2, 256, 256)), LayerGroup(16, SlidingWindow(2, 256, 256, 512)), LayerGroup(15, SharedKv())),
                     8, 256, 2048, "bf16", params_total=7 * 10**9, params_active=7 * 10**9, params_input_embedding=5 * 10**8, tied_embeddings=True, vocab_size=262144),
     "cross": Model("cross", "", (LayerGroup(32, FullAttention(20, 64, 64)), LayerGroup(32, CrossAttention(20, 64, 64, 1500))), 20, 64, 1280, "fp16",
                    params_total=1543490560, params_active=1543490560, params_input_embedding=66388480, tied_embeddings=True, vocab_size=51866),

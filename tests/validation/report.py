@@ -13,8 +13,8 @@ from statistics import mean, median
 from typing import NamedTuple
 
 from kvcost.cost.compute import ComputeTime, decode_time, prefill_time
-from kvcost.cost.gpu import Gpu
-from kvcost.cost.prepare import NO_OVERHEAD, EngineOverhead, Prepared, prepare
+from kvcost.cost.gpu import NO_OVERHEAD, EngineOverhead, Gpu
+from kvcost.cost.prepare import Prepared, prepare
 
 from .models import CATALOG, model_named
 
