@@ -29,7 +29,8 @@ MADE_UP = {
                     experts=Experts(256, 8, 653908770816)),
     "shared": Model("shared", "",
                     (LayerGroup(4, FullAttention(2, 256, 256)), LayerGroup(16, SlidingWindow(2, 256, 256, 512)), LayerGroup(15, SharedKv())),
-                    8, 256, 2048, "bf16", params_total=7 * 10**9, params_active=7 * 10**9, params_input_embedding=5 * 10**8, tied_embeddings=True, vocab_size=262144),
+                    8, 256, 2048, "bf16", params_total=7 * 10**9, params_active=7 * 10**9, params_input_embedding=5 * 10**8,
+                    tied_embeddings=True, vocab_size=262144),
     "cross": Model("cross", "", (LayerGroup(32, FullAttention(20, 64, 64)), LayerGroup(32, CrossAttention(20, 64, 64, 1500))), 20, 64, 1280, "fp16",
                    params_total=1543490560, params_active=1543490560, params_input_embedding=66388480, tied_embeddings=True, vocab_size=51866),
 }  # fmt: skip
