@@ -1,6 +1,7 @@
 """Lists and ranges: every form of the grammar, and nonsense refused."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given
@@ -123,7 +124,7 @@ def test_a_range_from_zero_needs_a_step():
 def test_too_many_values(monkeypatch):
     monkeypatch.setattr(lists, "MAX_POINTS", 5)
     for text in ("1,2,3,4,5,6", "1..6:+1", "1..64", "1..4,1..4"):
-        with pytest.raises(KvcostError, match="more than 5 values|outside 2..5") as caught:
+        with pytest.raises(KvcostError, match="more than 5 values") as caught:
             expand(text, parse_tokens)
         assert caught.value.hint
 
@@ -143,7 +144,7 @@ def test_a_range_by_factor_stays_inside_and_rises(pair, factor):
     values = expand(f"{low}..{high}:x{factor!r}", parse_tokens) if "e-" not in repr(factor) else [low]
     assert values[0] == low
     assert values[-1] <= high
-    assert all(a < b for a, b in zip(values, values[1:], strict=False))
+    assert all(a < b for a, b in pairwise(values))
 
 
 @given(ends, st.integers(1, 10**9))
@@ -180,10 +181,13 @@ def test_ranges_of_rates_stay_inside(low, ratio, points):
 @given(st.text(alphabet="0123456789k.,:+x*n=GBbps/ -", max_size=24))
 def test_any_text_is_expanded_or_refused_in_words(text):
     for parse in (parse_tokens, parse_rate, parse_time, parse_share_or_tokens):
-        try:
-            values = expand(text, parse)
-        except KvcostError as error:
-            assert error.message
-            assert error.hint
-        else:
-            assert values
+        found = outcome(text, parse)
+        assert found, "never an empty list"
+        assert not isinstance(found, KvcostError) or (found.message and found.hint)
+
+
+def outcome(text, parse):
+    try:
+        return expand(text, parse)
+    except KvcostError as error:
+        return error
