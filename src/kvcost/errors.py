@@ -1,8 +1,18 @@
-"""The one exception that a person is meant to read."""
+"""What a person is told: the one exception, and what to beware of in an answer."""
 
 from __future__ import annotations
 
-__all__ = ["KvcostError"]
+from typing import NamedTuple
+
+__all__ = ["KvcostError", "Notice"]
+
+
+class Notice(NamedTuple):
+    """Something that the reader of a result must know, and what would settle it."""
+
+    code: str
+    message: str
+    hint: str = ""
 
 
 class KvcostError(Exception):

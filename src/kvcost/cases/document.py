@@ -1,17 +1,11 @@
 """What a command answers: rows with their columns, where figures come from, and what to beware of."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Document", "Notice", "Source", "keyed"]
+from ..errors import Notice
 
-
-class Notice(NamedTuple):
-    """Something that the reader of a result must know, and what would settle it."""
-
-    code: str
-    message: str
-    hint: str = ""
+__all__ = ["Document", "Source", "keyed"]
 
 
 class Source(NamedTuple):
@@ -34,7 +28,7 @@ class Document(NamedTuple):
     rows      tuples in the order of `columns`, possibly a stream that can be read once
     total     how many rows, None when that is known only at the end
     notices   complete once the rows are read
-    sources   quantity → Source; `quantity[entry]` where several entries take part
+    sources   gives quantity → Source; `quantity[entry]` where several entries take part
     """
 
     command: str
@@ -43,4 +37,4 @@ class Document(NamedTuple):
     rows: Iterable[tuple[Any, ...]]
     total: int | None
     notices: list[Notice]
-    sources: dict[str, Source]
+    sources: Callable[[], dict[str, Source]]

@@ -94,4 +94,4 @@ def entries_document(catalog: Catalog, kind: str, name: str | None, like: str | 
         wanted = list(dict.fromkeys(inside or [words[word] for word in near_names(like, words, 8)]))
     rows = [_whole(_ROWS[kind](catalog, entry, entries[entry]), entries[entry]) for entry in wanted]
     columns = tuple(dict.fromkeys(key for row in rows for key in row))
-    return Document(kind, {"name": name, "like": like}, columns, [tuple(row.get(key) for key in columns) for row in rows], len(rows), [], {})
+    return Document(kind, {"name": name, "like": like}, columns, [tuple(row.get(key) for key in columns) for row in rows], len(rows), [], dict)

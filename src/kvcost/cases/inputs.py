@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ..errors import KvcostError
-from .document import Document, Notice
+from ..errors import KvcostError, Notice
+from .document import Document
 from .plan import Make, Options
 from .reading import Reader
 

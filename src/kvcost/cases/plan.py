@@ -12,24 +12,27 @@ from typing import NamedTuple, Protocol
 
 from ..cost.dtypes import Encoding, parse_kv_dtype
 from ..cost.kv import KvLayout, kv_layout
+from ..cost.layers import with_encoder_tokens, with_state_bits
 from ..cost.model import Model, check_model_tp, kv_layers
 from ..cost.path import Forwarding, path_link, staged_hops
 from ..cost.transfer import Engine, Link, check_tp_pair
-from ..errors import KvcostError
-from .document import Document, Notice
+from ..errors import KvcostError, Notice
+from .document import Document
 from .reading import Reader, user_link
 
-__all__ = ["Make", "Options", "Path", "Work", "contexts", "engines_for_size", "length_notices", "paths", "works"]
+__all__ = ["PATH_OPTIONS", "Make", "Options", "Path", "Work", "contexts", "engines_for_size", "given", "length_notices", "paths", "works"]
 
 # Option name → the words given for it; an option that was not given is absent.
 Options = Mapping[str, Sequence[str]]
 DEFAULT_ENGINE = "vllm-nixl"
 # The copy between a GPU and pinned host memory that staging adds at either end.
 STAGING_COPY = "host_dram_pcie4"
-WORK_OPTIONS = ("model", "kv_dtype", "tp", "prefill_tp", "decode_tp")
-PATH_OPTIONS = (
-    *("link", "path", "staging", "forwarding", "rails", "bandwidth", "efficiency", "latency", "engine", "block_size", "overlap", "basis"),
-    *("prefill_time", "decode_step_time"),
+WORK_OPTIONS = frozenset(("model", "kv_dtype", "state_dtype", "encoder_tokens", "tp", "prefill_tp", "decode_tp"))
+PATH_OPTIONS = frozenset(
+    (
+        *("link", "path", "staging", "forwarding", "rails", "bandwidth", "efficiency", "latency"),
+        *("engine", "block_size", "hybrid_cache", "overlap", "basis", "prefill_time", "decode_step_time"),
+    )
 )
 
 
@@ -67,16 +70,17 @@ class Path(NamedTuple):
     decode_step_s: float | None
 
 
+def given(options: Options, names: frozenset[str]) -> list[tuple[str, ...]]:
+    """The options among `names` that were given, as a part of a key."""
+    return [(option, *words) for option, words in options.items() if option in names]
+
+
 def works(reader: Reader, options: Options, *, both_sides: bool = True) -> list[Work]:
     """Every combination of model, KV dtype and TP sizes, checked to be servable.
 
     Raises KvcostError when no model is given, or a model's heads do not fit a TP size.
     """
-    key = ("works", both_sides, *(tuple(options.get(option, ())) for option in WORK_OPTIONS))
-    found: list[Work] | None = reader.memo.get(key)
-    if found is None:
-        found = reader.memo[key] = _works(reader, options, both_sides)
-    return found
+    return reader.remember(("works", both_sides, *given(options, WORK_OPTIONS)), lambda: _works(reader, options, both_sides))
 
 
 def _works(reader: Reader, options: Options, both_sides: bool) -> list[Work]:
@@ -90,11 +94,24 @@ def _works(reader: Reader, options: Options, both_sides: bool) -> list[Work]:
         pairs += [pair for pair in product(prefill, decode) if pair not in pairs]
     found = []
     for model, encoding, (prefill_tp, decode_tp) in product(
-        reader.values("model", options["model"]),
+        _models(reader, options),
         reader.values("kv_dtype", options.get("kv_dtype", ())),
         pairs,
     ):
         found.append(_work(model, encoding, prefill_tp, decode_tp, both_sides))
+    return found
+
+
+def _models(reader: Reader, options: Options) -> list[Model]:
+    """The models, their recurrent state and encoder length as the user says."""
+    found = []
+    for model, bits, encoder_tokens in product(
+        reader.values("model", options["model"]),
+        reader.values("state_dtype", options.get("state_dtype", ())),
+        reader.values("encoder_tokens", options.get("encoder_tokens", ())),
+    ):
+        groups = model.groups if bits is None else with_state_bits(model.groups, bits)
+        found.append(model._replace(groups=groups if encoder_tokens is None else with_encoder_tokens(groups, encoder_tokens)))
     return found
 
 
@@ -122,10 +139,17 @@ def contexts(reader: Reader, options: Options) -> list[int]:
 
 
 def _engines(reader: Reader, options: Options) -> list[Engine]:
-    """Engines with the user's block size in place of their own."""
+    """Engines with the user's block size and hybrid-cache support in place of their own."""
     engines = reader.values("engine", options.get("engine", ())) if options.get("engine") else [reader.catalog.engine(DEFAULT_ENGINE)]
     blocks = reader.values("block_size", options.get("block_size", ()))
-    return [engine if block is None else engine._replace(block_tokens=block) for engine, block in product(engines, blocks)]
+    hybrids = reader.values("hybrid_cache", options.get("hybrid_cache", ()))
+    return [
+        engine._replace(
+            block_tokens=engine.block_tokens if block is None else block,
+            hybrid_cache=engine.hybrid_cache if hybrid is None else hybrid == "on",
+        )
+        for engine, block, hybrid in product(engines, blocks, hybrids)
+    ]
 
 
 def engines_for_size(reader: Reader, options: Options) -> list[Engine]:
@@ -227,11 +251,7 @@ def paths(reader: Reader, options: Options) -> list[Path]:
 
     Raises KvcostError when neither a link nor a rate is given.
     """
-    key = ("paths", *(tuple(options.get(option, ())) for option in PATH_OPTIONS))
-    found: list[Path] | None = reader.memo.get(key)
-    if found is None:
-        found = reader.memo[key] = _paths(reader, options)
-    return found
+    return reader.remember(("paths", *given(options, PATH_OPTIONS)), lambda: _paths(reader, options))
 
 
 def _paths(reader: Reader, options: Options) -> list[Path]:
@@ -257,10 +277,12 @@ def _paths(reader: Reader, options: Options) -> list[Path]:
 
 
 def length_notices(planned: Sequence[Work], lengths: Sequence[int]) -> list[Notice]:
-    """One warning per model whose context limit some length exceeds."""
+    """What was assumed of each model, and one warning per model whose context limit some length exceeds."""
     longest = max(lengths)
-    found = {}
+    found: dict[str, Notice] = {}
     for work in planned:
+        for note in work.model.notes:
+            found[f"{work.model.name} {note.code} {note.message}"] = note._replace(message=f"{work.model.name}: {note.message}")
         limit = work.model.context_limit_tokens
         if limit is not None and longest > limit:
             found[work.model.name] = Notice(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ..catalog.store import Catalog
 from ..cost.dtypes import parse_kv_dtype
@@ -17,6 +17,9 @@ from ..units.parse import parse_count, parse_number, parse_rate, parse_share_or_
 __all__ = ["BASES", "Reader", "flag", "user_link"]
 
 STAGINGS = ("none", "host")
+MEMO_LIMIT = 20_000
+Built = TypeVar("Built")
+_STATE_BITS = {"bf16": 16, "fp16": 16, "fp32": 32, "fp8": 8}
 BASES = ("line-rate", "achievable", "engine")
 
 
@@ -57,17 +60,26 @@ def _kv_dtypes(word: str) -> list[Any]:
     return [None if item.lower() == "auto" else parse_kv_dtype(item) for item in split_list(word)]
 
 
+def _state_bits(word: str) -> int:
+    if word.lower() not in _STATE_BITS:
+        raise KvcostError(f"unknown state dtype '{word}'", hint="write one of " + ", ".join(_STATE_BITS))
+    return _STATE_BITS[word.lower()]
+
+
 class Reader:
     """Reads the words of every option once; equal words give the same values without reading again."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self.memo: dict[Any, Any] = {}
+        self._remembered: dict[Any, Any] = {}
         self._seen: dict[tuple[str, str], list[Any]] = {}
         self._parsers: dict[str, Callable[[str], list[Any]]] = {
             "model": lambda word: [catalog.model(item) for item in split_list(word)],
             "ctx": _numbers(parse_tokens),
             "kv_dtype": _kv_dtypes,
+            "state_dtype": lambda word: [_state_bits(item) for item in split_list(word)],
+            "encoder_tokens": _numbers(parse_tokens),
+            "hybrid_cache": _choice(("on", "off")),
             "block_size": _numbers(lambda text: parse_tokens(text, maximum=2**20)),
             "prefix_hit": _numbers(parse_share_or_tokens),
             "tp": _numbers(lambda text: parse_count(text, maximum=1024)),
@@ -110,12 +122,22 @@ class Reader:
                     values = self._parsers[option](word)
                 except KvcostError as error:
                     raise error.at(flag(option)) from None
-                if len(self._seen) < 100_000:
-                    self._seen[key] = values
+                if len(self._seen) >= MEMO_LIMIT:
+                    self._seen.clear()
+                self._seen[key] = values
             else:
                 values = self._seen[key]
             found.extend(values)
         return found or list(default)
+
+    def remember(self, key: Any, build: Callable[[], Built]) -> Built:
+        """What `build` gave for this key before, else what it gives now: rows of a file often repeat options."""
+        if key not in self._remembered:
+            if len(self._remembered) >= MEMO_LIMIT:
+                self._remembered.clear()
+            self._remembered[key] = build()
+        found: Built = self._remembered[key]
+        return found
 
     def knows(self, option: str) -> bool:
         """Whether a row may set that option."""

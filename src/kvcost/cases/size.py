@@ -7,11 +7,10 @@ from ..cost.kv import held_bytes, marginal_bytes, rank_bytes, reserved_bytes, st
 from .document import Document, Source, keyed
 from .plan import Options, Work, contexts, engines_for_size, length_notices, works
 from .reading import Reader
-from .terms import size_terms
 
 __all__ = ["SIZE_OPTIONS", "SizeRow", "model_sources", "size_document"]
 
-SIZE_OPTIONS = ("model", "ctx", "kv_dtype", "block_size", "tp", "engine")
+SIZE_OPTIONS = ("model", "ctx", "kv_dtype", "state_dtype", "encoder_tokens", "block_size", "hybrid_cache", "tp", "engine")
 
 
 class SizeRow(NamedTuple):
@@ -68,6 +67,8 @@ def _rows(planned: list[Work], lengths: list[int], pages: list[tuple[int, bool]]
 
 
 def _explained(planned: list[Work], rows: Iterator[SizeRow]) -> Iterator[tuple[Any, ...]]:
+    from .terms import size_terms
+
     found = {(work.model.name, work.encoding.name, work.decode_tp): work for work in planned}
     for row in rows:
         work = found[row.model, row.kv_dtype, row.tp]
@@ -90,5 +91,5 @@ def size_document(reader: Reader, options: Options, *, explain: bool = False) ->
         rows=_explained(planned, rows) if explain else rows,
         total=len(planned) * len(lengths) * len(pages),
         notices=length_notices(planned, lengths),
-        sources=model_sources(planned, lengths[0]),
+        sources=lambda: model_sources(planned, lengths[0]),
     )

@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 from ..cost.kv import WireBytes, held_bytes, marginal_bytes, reserved_bytes, state_bytes, wire_bytes
 from ..cost.overlap import exposed_time
 from ..cost.transfer import Engine, LinkTimes, lanes_of, link_times
-from .document import Document, Notice, Source, keyed
-from .plan import Options, Path, Work, contexts, length_notices, paths, works
+from ..errors import Notice
+from .document import Document, Source, keyed
+from .plan import PATH_OPTIONS, Options, Path, Work, contexts, given, length_notices, paths, works
 from .reading import Reader
 from .size import model_sources
-from .terms import Term, size_terms, transfer_terms
 
 __all__ = ["TRANSFER_OPTIONS", "TransferRow", "transfer_document"]
 
 TRANSFER_OPTIONS = (
-    *("model", "ctx", "kv_dtype", "block_size", "prefix_hit"),
+    *("model", "ctx", "kv_dtype", "state_dtype", "encoder_tokens", "block_size", "hybrid_cache", "prefix_hit"),
     *("link", "path", "staging", "forwarding", "rails", "bandwidth", "efficiency", "latency", "engine", "overlap", "basis"),
     *("tp", "prefill_tp", "decode_tp", "prefill_time", "decode_step_time"),
 )
@@ -109,6 +109,7 @@ def _provenance(path: Path) -> str:
 
 
 def _sends(planned: Sequence[Path]) -> tuple[list[_Send], list[_Cut]]:
+    """The paths, prepared, and the distinct cuts among them."""
     cuts: dict[_Cut, int] = {}
     sends = []
     for path in planned:
@@ -207,14 +208,17 @@ def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _S
     )
 
 
-def _terms(work: Work, row: TransferRow, path: Path) -> list[Term]:
+def _terms(work: Work, row: TransferRow, path: Path) -> list[Any]:
+    from .terms import size_terms, transfer_terms
+
     layout = work.layout if path.engine.hybrid_cache else work.flat_layout
     held = size_terms(layout, work.encoding, row.ctx_tokens, row.kv_bytes, work.model.provenance)
     return held + transfer_terms(path.link, path.engine, row.wire_bytes, row.lanes, row.descriptors, row.engine_s)
 
 
-def _rows(planned: Sequence[Work], lengths: Sequence[int], hits: Sequence[float | None], sent: Sequence[Path], *, explain: bool) -> Iterator[tuple[Any, ...]]:
-    sends, cuts = _sends(sent)
+def _rows(
+    planned: Sequence[Work], lengths: Sequence[int], hits: Sequence[float | None], sends: list[_Send], cuts: list[_Cut], *, explain: bool
+) -> Iterator[tuple[Any, ...]]:
     for work in planned:
         for ctx in lengths:
             for hit in hits:
@@ -265,12 +269,13 @@ def transfer_document(reader: Reader, options: Options, *, explain: bool = False
     lengths = contexts(reader, options)
     hits = reader.values("prefix_hit", options.get("prefix_hit", ()))
     sent = paths(reader, options)
+    sends, cuts = reader.remember(("sends", *given(options, PATH_OPTIONS)), lambda: _sends(sent))
     return Document(
         command="transfer",
         inputs=dict(options),
         columns=(*TransferRow._fields, "terms") if explain else TransferRow._fields,
-        rows=_rows(planned, lengths, hits, sent, explain=explain),
+        rows=_rows(planned, lengths, hits, sends, cuts, explain=explain),
         total=len(planned) * len(lengths) * len(hits) * len(sent),
         notices=_notices(planned, lengths, hits, sent),
-        sources={**model_sources(planned, lengths[0]), **path_sources(sent)},
+        sources=lambda: {**model_sources(planned, lengths[0]), **path_sources(sent)},
     )

@@ -12,38 +12,46 @@ from .names import near_names
 from .schema import SCHEMAS
 from .strict_yaml import Document, read_yaml
 
-__all__ = ["compile_file"]
+__all__ = ["compile_document", "compile_file"]
 
 
 def compile_file(kind: str, path: Path, text: bytes | None = None) -> dict[str, dict[str, Any]]:
-    """The entries of one YAML file, id → values in base units.
+    """The entries of a YAML file that holds one kind, id → values in base units.
 
     Raises KvcostError with file:line:col for the first thing that the schema refuses.
     """
-    document = read_yaml(path, text)
-    if not isinstance(document.value, dict):
-        raise KvcostError(f"a {kind} file is a mapping of ids to entries", where=document.where(()), hint="write id: {title: ..., ...}")
-    return {name: _entry(kind, name, value, document) for name, value in document.value.items()}
+    return compile_document(kind, read_yaml(path, text), ())
 
 
-def _entry(kind: str, name: str, value: Any, document: Document) -> dict[str, Any]:
+def compile_document(kind: str, document: Document, prefix: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """The entries of one kind that stand in a document below the keys of `prefix`."""
+    value = document.value
+    for key in prefix:
+        value = value[key]
+    if not isinstance(value, dict):
+        raise KvcostError(f"{kind} are a mapping of ids to entries", where=document.where(prefix), hint="write id: {title: ..., ...}")
+    return {name: _entry(kind, (*prefix, name), entry, document) for name, entry in value.items()}
+
+
+def _entry(kind: str, place: tuple[str, ...], value: Any, document: Document) -> dict[str, Any]:
     schema = SCHEMAS[kind]
     try:
         entry = schema.model_validate(value)
     except ValidationError as error:
-        raise _readable(error, name, document, kind) from None
+        raise _readable(error, place, document, kind) from None
     return entry.model_dump(mode="json")
 
 
-def _readable(error: ValidationError, name: str, document: Document, kind: str) -> KvcostError:
-    """The first complaint of pydantic in our words, at its place in the file."""
-    first = error.errors(include_url=False)[0]
-    path = (name, *(part for part in first["loc"] if (name, part) is not None))
-    # A tagged union puts the tag into the location; it is not a key of the file.
-    while path and path not in document.places and len(path) > 1:
-        shorter = [path[:i] + path[i + 1 :] for i in range(1, len(path))]
-        found = [candidate for candidate in shorter if candidate in document.places]
-        path = found[0] if found else path[:-1]
+def _readable(error: ValidationError, place: tuple[str, ...], document: Document, kind: str) -> KvcostError:
+    """A complaint of pydantic in our words, at its place in the file."""
+    complaints = error.errors(include_url=False)
+    # A mistyped key is at once unknown and missing; the unknown one says more.
+    first = next((complaint for complaint in complaints if complaint["type"] == "extra_forbidden"), complaints[0])
+    name = place[-1]
+    path: tuple[str | int, ...] = place
+    for part in first["loc"]:
+        # Some parts (the tag of a union, a key that is missing) are no places in the file.
+        path = (*path, part) if (*path, part) in document.places else path
     where = document.where(path)
     field = str(first["loc"][-1]) if first["loc"] else name
     message = first["msg"].removeprefix("Value error, ")

@@ -7,47 +7,68 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import KvcostError
-from .compile import compile_file
+from .compile import compile_document
+from .schema import SCHEMAS, Entry
 from .store import KINDS
+from .strict_yaml import Document, read_yaml
 
 __all__ = ["read_user_catalogs"]
 
 _SUFFIXES = {".yaml", ".yml"}
+_HINT = "name it models.yaml, links.yaml or engines.yaml, or put its entries below a key models:, links: or engines:"
+Found = dict[str, dict[str, dict[str, Any]]]
 
 
-def read_user_catalogs(paths: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
+def read_user_catalogs(paths: Sequence[str]) -> Found:
     """Kind → entries of all files, later ones replacing earlier ones of the same id.
 
-    A path is a file named after its kind (`models.yaml`, or in a folder of that name), or a folder
-    that holds such files or folders. Every YAML file in it is read; any other file is an error.
+    A path is a file, or a folder of files. What a file holds is told by its name (`models.yaml`), its
+    folder's name, sections of these names inside it, or else by the keys of its entries. Every YAML
+    file of a folder is read; any other file is an error.
     """
-    found: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in KINDS}
+    found: Found = {kind: {} for kind in KINDS}
     for path in paths:
-        for kind, file in _files(Path(path)):
-            found[kind].update(compile_file(kind, file))
+        for file in _files(Path(path)):
+            document = read_yaml(file)
+            for kind, prefix in _parts(file, document):
+                found[kind].update(compile_document(kind, document, prefix))
     return found
 
 
-def _kind_of(file: Path) -> str:
+def _parts(file: Path, document: Document) -> list[tuple[str, tuple[str, ...]]]:
+    """The kinds that a file holds and where in it their entries stand."""
+    value = document.value
+    if isinstance(value, dict) and value and all(key in KINDS for key in value):
+        return [(key, (key,)) for key in value]
     for word in (file.stem, file.parent.name):
         if word in KINDS:
-            return word
-    raise KvcostError(
-        "cannot tell what this catalog file holds",
-        where=str(file),
-        hint="name it models.yaml, links.yaml or engines.yaml, or put it into a folder of that name",
-    )
+            return [(word, ())]
+    return [(_kind_by_keys(document), ())]
 
 
-def _files(path: Path) -> list[tuple[str, Path]]:
+def _kind_by_keys(document: Document) -> str:
+    """The kind whose own keys the entries use most."""
+    value = document.value
+    used = {key for entry in value.values() if isinstance(entry, dict) for key in entry} if isinstance(value, dict) else set()
+    common = set(Entry.model_fields)
+    scores = {kind: len(used & (set(schema.model_fields) - common)) for kind, schema in SCHEMAS.items()}
+    best = max(scores, key=lambda kind: scores[kind])
+    if not scores[best]:
+        raise KvcostError("cannot tell what this catalog file holds", where=document.where(()), hint=_HINT)
+    return best
+
+
+def _files(path: Path) -> list[Path]:
     if path.is_file():
-        return [(_kind_of(path), path)]
+        return [path]
     if not path.is_dir():
         raise KvcostError("no such catalog file or folder", where=str(path), hint="check --catalog and KVCOST_CATALOG")
     files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
     for file in files:
         if file.suffix not in _SUFFIXES:
             raise KvcostError("a catalog folder holds YAML files only", where=str(file), hint="move the file elsewhere")
+        if path == file.parent and file.stem not in KINDS:
+            raise KvcostError("unknown file in a catalog folder", where=str(file), hint=_HINT)
     if not files:
         raise KvcostError("the catalog folder holds no YAML file", where=str(path), hint="add models.yaml, links.yaml or engines.yaml")
-    return [(_kind_of(file), file) for file in files]
+    return files

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("catalogs", "The models, with where their figures come from."),
     "links": ("catalogs", "The links, one direction each, with where their figures come from."),
     "engines": ("catalogs", "The serving engines, with where their figures come from."),
+    "explain": ("explain", "What a field of the output means: formula, symbols, source."),
     "schema": ("schema", "JSON Schema of results and of catalog entries."),
 }
 EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED = 2, 70, 130
@@ -112,7 +113,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = typer.main.get_command(app).main(args=words, prog_name="kvcost", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
+        # The reader has seen enough; typer turns that into an exit of its own.
         _abandon_stdout()
         return 0
     except (KeyboardInterrupt, typer.Abort):

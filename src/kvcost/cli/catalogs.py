@@ -1,7 +1,5 @@
 """`kvcost models`, `kvcost links`, `kvcost engines`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """Every option, spelled once. A value is one or more words; lists and ranges are read in `cases`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
@@ -15,7 +13,14 @@ Ctx = Annotated[Words, typer.Option("--ctx", metavar="TOKENS,...", help="Prompt 
 KvDtype = Annotated[
     Words, typer.Option("--kv-dtype", metavar="DTYPE,...", help="auto bf16 fp16 fp8 fp8_ds_mla int8 int4:gN[:zero] nvfp4 kivi2.", show_default="auto")
 ]
+StateDtype = Annotated[Words, typer.Option("--state-dtype", metavar="DTYPE,...", help="Of recurrent state: bf16 fp16 fp32 fp8.", show_default="the model's")]
+EncoderTokens = Annotated[
+    Words, typer.Option("--encoder-tokens", metavar="TOKENS,...", help="Encoder output of an encoder-decoder.", show_default="the model's")
+]
 BlockSize = Annotated[Words, typer.Option("--block-size", metavar="TOKENS,...", help="Tokens a page.", show_default="the engine's")]
+HybridCache = Annotated[
+    Words, typer.Option("--hybrid-cache", metavar="on|off", help="off: window layers keep and send every token.", show_default="the engine's")
+]
 PrefixHit = Annotated[Words, typer.Option("--prefix-hit", metavar="TOKENS|SHARE", help="Held by the decode side already: 512, 50%, 0.5.", show_default="0")]
 # link
 Link = Annotated[Words, typer.Option("--link", metavar="NAME|RATE,...", help="Link by name, or a rate: 100Gbps, 12.5GB/s.", show_default=False)]

@@ -1,7 +1,5 @@
 """`kvcost schema`."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated
 

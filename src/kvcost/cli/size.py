@@ -1,7 +1,5 @@
 """`kvcost size`."""
 
-from __future__ import annotations
-
 import typer
 
 from ..cases.size import SIZE_OPTIONS, size_document
@@ -16,7 +14,10 @@ def size(
     model: o.Model = None,
     ctx: o.Ctx = None,
     kv_dtype: o.KvDtype = None,
+    state_dtype: o.StateDtype = None,
+    encoder_tokens: o.EncoderTokens = None,
     block_size: o.BlockSize = None,
+    hybrid_cache: o.HybridCache = None,
     engine: o.Engine = None,
     tp: o.Tp = None,
     input: o.Input = None,  # noqa: A002

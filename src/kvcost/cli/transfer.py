@@ -1,7 +1,5 @@
 """`kvcost transfer`."""
 
-from __future__ import annotations
-
 import typer
 
 from ..cases.transfer import TRANSFER_OPTIONS, transfer_document
@@ -16,7 +14,10 @@ def transfer(
     model: o.Model = None,
     ctx: o.Ctx = None,
     kv_dtype: o.KvDtype = None,
+    state_dtype: o.StateDtype = None,
+    encoder_tokens: o.EncoderTokens = None,
     block_size: o.BlockSize = None,
+    hybrid_cache: o.HybridCache = None,
     prefix_hit: o.PrefixHit = None,
     link: o.Link = None,
     path: o.Path = None,

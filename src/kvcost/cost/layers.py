@@ -1,5 +1,6 @@
 """What one layer caches: a closed set of eight kinds, and the model that is a list of them."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "Recurrent",
     "SharedKv",
     "SlidingWindow",
+    "with_encoder_tokens",
+    "with_state_bits",
 ]
 
 
@@ -92,3 +95,23 @@ class LayerGroup(NamedTuple):
 
     layers: int
     layer: Layer
+
+
+def with_state_bits(groups: Sequence[LayerGroup], bits: int) -> tuple[LayerGroup, ...]:
+    """The same layers with every recurrent (SSM) state stored at `bits` per element; convolution state stays.
+
+    >>> with_state_bits([LayerGroup(2, Recurrent(10, 20))], 32)[0].layer.ssm_bits
+    32
+    """
+    return tuple(group._replace(layer=group.layer._replace(ssm_bits=bits)) if isinstance(group.layer, Recurrent) else group for group in groups)
+
+
+def with_encoder_tokens(groups: Sequence[LayerGroup], encoder_tokens: int) -> tuple[LayerGroup, ...]:
+    """The same layers with cross attention over `encoder_tokens`.
+
+    >>> with_encoder_tokens([LayerGroup(2, CrossAttention(8, 64, 64, 1500))], 100)[0].layer.encoder_tokens
+    100
+    """
+    return tuple(
+        group._replace(layer=group.layer._replace(encoder_tokens=encoder_tokens)) if isinstance(group.layer, CrossAttention) else group for group in groups
+    )

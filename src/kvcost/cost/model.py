@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..errors import KvcostError
+from ..errors import KvcostError, Notice
 from .layers import Indexer, LayerGroup, MlaLatent, Recurrent, SharedKv
 
 __all__ = ["Experts", "Model", "attention_kv_heads", "check_model_tp", "kv_layers"]
@@ -25,6 +25,7 @@ class Model(NamedTuple):
     params_input_embedding of these, the input embedding (a look-up, no arithmetic)
     params_towers          of these, vision or audio towers
     experts                routed experts, None for a dense model
+    notes                  what was assumed where the model's own files leave it open
     """
 
     name: str
@@ -45,7 +46,7 @@ class Model(NamedTuple):
     experts: Experts | None = None
     provenance: str = "spec"
     source: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Notice, ...] = ()
 
 
 def kv_layers(model: Model) -> int:

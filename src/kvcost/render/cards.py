@@ -86,9 +86,9 @@ def transfer_card(row: Row, sources: Sources) -> tuple[str, list[Line]]:
 def entry_card(row: Row, sources: Sources) -> tuple[str, list[Line]]:  # noqa: ARG001
     """A catalog entry, key by key."""
     shown = columns_of(list(row), [list(row.values())])
-    title = next(iter(row.values()))
-    return str(title), [Line(column.heading, column.cells[0]) for column in shown if column.cells[0] not in ("", "-")]
+    title, *rest = shown
+    return title.cells[0], [Line(column.heading, column.cells[0]) for column in rest if column.cells[0] not in ("", "-")]
 
 
 Card = Callable[[Row, Sources], tuple[str, list[Line]]]
-CARDS: dict[str, Card] = {"size": size_card, "transfer": transfer_card, "models": entry_card, "links": entry_card, "engines": entry_card}
+CARDS: dict[str, Card] = {"size": size_card, "transfer": transfer_card, "models": entry_card, "links": entry_card, "engines": entry_card, "explain": entry_card}

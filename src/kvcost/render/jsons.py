@@ -32,7 +32,7 @@ def write_json(document: Document, columns: tuple[str, ...], rows: Iterable[tupl
         stream.write(separator + _text(dict(zip(columns, row, strict=True))))
         separator = ",\n  "
     notices = [notice._asdict() for notice in document.notices]
-    sources = {quantity: source._asdict() for quantity, source in document.sources.items()}
+    sources = {quantity: source._asdict() for quantity, source in document.sources().items()}
     stream.write(f'\n ],\n "warnings": {_text(notices)},\n "sources": {_text(sources)}}}\n')
 
 

@@ -34,6 +34,7 @@ _TABLES: dict[str, tuple[str, ...]] = {
     ),
 }
 _LISTS = {
+    "explain": ("quantity", "meaning"),
     "models": ("model", "layers", "bf16_bytes_per_token", "state_bytes", "context_limit_tokens", "params_total", "confidence"),
     "links": ("link", "per", "rails", "bandwidth_bytes_per_s", "achieved_bytes_per_s", "achieved_low_bytes_per_s", "achieved_high_bytes_per_s", "confidence"),
     "engines": ("engine", "t0_s", "t0_low_s", "t0_high_s", "descriptor_s", "block_tokens", "regions", "overlap", "first_token", "confidence"),
@@ -45,7 +46,7 @@ def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[t
     """Print the card of a single answer, or a table; `chosen` columns are shown as they are."""
     card = CARDS.get(document.command)
     if not chosen and card is not None and len(rows) == 1:
-        title, lines = card(dict(zip(columns, rows[0], strict=True)), document.sources)
+        title, lines = card(dict(zip(columns, rows[0], strict=True)), document.sources())
         screen.text(title, "bold")
         screen.text("")
         screen.card(lines)
@@ -53,8 +54,8 @@ def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[t
         fields = list(columns) if chosen else _shown(document.command, columns, rows, screen)
         places = [columns.index(field) for field in fields if field != "terms"]
         screen.table(columns_of([columns[place] for place in places], [[row[place] for place in places] for row in rows]))
-        if not chosen and document.sources:
-            _footnotes(document.sources, screen)
+        if not chosen:
+            _footnotes(document.sources(), screen)
     if "terms" in columns:
         for row in rows:
             _explain(dict(zip(columns, row, strict=True)), screen)
@@ -79,6 +80,8 @@ def _shown(command: str, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...
 
 def _footnotes(sources: Mapping[str, Source], screen: Screen) -> None:
     """Below a table: the values that it rests on, an entry a line, and where they are from."""
+    if not sources:
+        return
     screen.text("")
     entries: dict[str, list[tuple[str, Source]]] = {}
     for quantity, source in sources.items():

@@ -1,0 +1,44 @@
+"""`kvcost explain`."""
+
+from typing import Annotated
+
+import typer
+
+from ..cases.document import Document
+from ..cases.quantities import QUANTITIES, Quantity
+from ..catalog.names import near_names
+from ..errors import KvcostError
+from ..render.output import emit
+from . import options as o
+from .asking import style_of
+
+app = typer.Typer()
+
+
+@app.command()
+def explain(
+    quantity: Annotated[str | None, typer.Argument(metavar="[QUANTITY]", help="A field of the output; without one, all of them.", show_default=False)] = None,
+    format: o.Format = None,  # noqa: A002
+    json: o.Json = False,
+    output: o.Output = None,
+    columns: o.Columns = None,
+    color: o.Color = "auto",
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,  # noqa: ARG001
+) -> int:
+    r"""What a field of the output means: its formula, its symbols, where it is from.
+
+    \b
+    kvcost explain wire_bytes
+    kvcost explain --format markdown
+    """
+    found = QUANTITIES
+    if quantity is not None:
+        name = quantity.replace("-", "_")
+        if name not in QUANTITIES:
+            raise KvcostError(f"unknown quantity '{quantity}'", hint=f"nearest: {', '.join(near_names(quantity, QUANTITIES))}; `kvcost explain` lists all")
+        found = {name: QUANTITIES[name]}
+    rows = [(name, *text) for name, text in found.items()]
+    style = style_of({"format": format, "json": json, "output": output, "columns": columns, "color": color, "quiet": quiet})
+    emit(Document("explain", {"quantity": quantity}, ("quantity", *Quantity._fields), rows, len(rows), [], dict), style)
+    return 0
