@@ -44,7 +44,14 @@ def run(words: str) -> str:
     for name in ("KVCOST_CATALOG", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         environment.pop(name, None)
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", words], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120
+        ["bash", "-o", "pipefail", "-c", words],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=120,
     )
     return done.stdout
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..cost.gpu import Constant, Constants, EngineOverhead, Gpu
 from ..cost.layers import Chunked, CrossAttention, FullAttention, Indexer, Layer, LayerGroup, MlaLatent, Recurrent, SharedKv, SlidingWindow
 from ..cost.model import Experts, Model
 from ..cost.transfer import Engine, Link
 
-__all__ = ["engine_record", "link_record", "model_record"]
+__all__ = ["engine_record", "gpu_record", "link_record", "model_record", "overhead_record"]
 
 Values = dict[str, Any]
 
@@ -109,4 +110,44 @@ def engine_record(name: str, values: Values) -> Engine:
         handover_low_s=end("handover_low", "handover"),
         handover_high_s=end("handover_high", "handover"),
         chunk_tokens=values["chunk_tokens"],
+    )
+
+
+_TIMES = ("prefill_layer", "decode_layer", "allreduce", "moe_prefill_layer", "moe_decode_layer", "mla_prefill_layer", "mla_decode_layer")
+
+
+def gpu_record(name: str, values: Values) -> Gpu:
+    """The GPU of a checked entry; without a scale-up fabric ranks meet over PCIe."""
+    spec = values["constants"]
+    ranges = {key + "_s" * (key in _TIMES): Constant(value[1], value[0], value[2]) for key, value in spec.items() if isinstance(value, list)}
+    scaleup = values["scaleup"] or values["pcie"]
+    return Gpu(
+        name=name,
+        title=values["title"],
+        bf16_flops_per_s=values["bf16"],
+        fp8_flops_per_s=values["fp8"],
+        int8_flops_per_s=values["int8"],
+        fp4_flops_per_s=values["fp4"],
+        hbm_bytes=values["hbm"],
+        hbm_bytes_per_s=values["hbm_bandwidth"],
+        scaleup_bytes_per_s=scaleup,
+        peer_bytes_per_s=values["peer"] or scaleup,
+        has_bf16=values["has_bf16"],
+        constants=Constants(basis=spec["basis"], evidence=spec["evidence"], **ranges),
+        provenance=values["confidence"],
+        source=values["source"],
+        note=values["note"],
+        scaleup_gpus=values["scaleup_gpus"],
+    )
+
+
+def overhead_record(name: str, values: Values) -> EngineOverhead:
+    """What the engine of a checked entry adds to compute time."""
+    return EngineOverhead(
+        name,
+        prefill_layer_s=values["prefill_layer"],
+        decode_layer_s=values["decode_layer"],
+        comm_factor=values["comm_factor"],
+        prefill_sequence_s=values["prefill_sequence"],
+        decode_sequence_s=values["decode_sequence"],
     )

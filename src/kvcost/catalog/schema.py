@@ -5,69 +5,17 @@ Quantities are text with a unit (`450GB/s`, `0.6ms`); numbers without a unit are
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
-from ..cost.dtypes import parse_kv_dtype
-from ..errors import KvcostError
-from ..units.parse import parse_rate, parse_time
-from .strict_yaml import looks_like_float
+from .fields import Count, Dimension, Entry, KvDtype, Params, Rate, Strict, Time
+from .gpu_schema import GpuEntry
 
-__all__ = ["SCHEMAS", "EngineEntry", "Entry", "LinkEntry", "ModelEntry", "file_schema"]
-
-Confidence = Literal["spec", "measured", "estimate"]
-Count = Annotated[int, Field(ge=1, le=10**9)]
-Dimension = Annotated[int, Field(ge=1, le=10**7)]
-Params = Annotated[int, Field(ge=0, le=10**15)]
+__all__ = ["SCHEMAS", "EngineEntry", "Entry", "GpuEntry", "LinkEntry", "ModelEntry", "file_schema"]
 
 
-def _quantity(parse: Callable[[str], float], example: str) -> BeforeValidator:
-    def read(value: Any) -> Any:
-        if not isinstance(value, str):
-            raise ValueError(f"needs text with a unit, such as {example}")
-        if looks_like_float(value):
-            raise ValueError(f"'{value}' has no unit (YAML reads it as text); write it with one, such as {example}")
-        try:
-            return parse(value)
-        except KvcostError as error:
-            raise ValueError(f"{error.message}; {error.hint}") from None
-
-    return BeforeValidator(read)
-
-
-def _kv_dtype(value: str) -> str:
-    if value != "auto":
-        try:
-            parse_kv_dtype(value)
-        except KvcostError as error:
-            raise ValueError(f"{error.message}; {error.hint}") from None
-    return value
-
-
-Rate = Annotated[float, _quantity(parse_rate, "450GB/s"), Field(gt=0), WithJsonSchema({"type": "string", "examples": ["450GB/s", "100Gbps"]})]
-Time = Annotated[float, _quantity(parse_time, "0.6ms"), Field(ge=0), WithJsonSchema({"type": "string", "examples": ["0.6ms", "1us"]})]
-KvDtype = Annotated[str, BeforeValidator(_kv_dtype)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-class Entry(_Strict):
-    """What every entry says: a title, other names, and where its figures come from."""
-
-    title: str
-    aliases: list[str] = []
-    source: str
-    confidence: Confidence
-    checked: Annotated[datetime.date, Field(strict=False)]
-    note: str = ""
-
-
-class _Layers(_Strict):
+class _Layers(Strict):
     count: Count
 
 
@@ -149,7 +97,7 @@ LayerSpec = Annotated[
 ]
 
 
-class ExpertsSpec(_Strict):
+class ExpertsSpec(Strict):
     """Routed experts: `per_token` of `count`, `params` in all of them."""
 
     count: Count
@@ -230,6 +178,11 @@ class EngineEntry(Entry):
     handover_low: Time | None = None
     handover_high: Time | None = None
     chunk_tokens: Count = 8192
+    prefill_layer: Time = 0.0
+    decode_layer: Time = 0.0
+    comm_factor: Annotated[float, Field(gt=0)] | None = None
+    prefill_sequence: Time = 0.0
+    decode_sequence: Time = 0.0
 
     @model_validator(mode="before")
     @classmethod
@@ -248,7 +201,7 @@ class EngineEntry(Entry):
         return self
 
 
-SCHEMAS: dict[str, type[Entry]] = {"models": ModelEntry, "links": LinkEntry, "engines": EngineEntry}
+SCHEMAS: dict[str, type[Entry]] = {"models": ModelEntry, "links": LinkEntry, "engines": EngineEntry, "gpus": GpuEntry}
 
 
 def file_schema(kind: str) -> dict[str, Any]:

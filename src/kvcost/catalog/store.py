@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..cost.gpu import EngineOverhead, Gpu
 from ..cost.model import Model
 from ..cost.transfer import Engine, Link
 from ..errors import KvcostError
 from .names import near_names, normalise
-from .records import engine_record, link_record, model_record
+from .records import engine_record, gpu_record, link_record, model_record, overhead_record
 
 __all__ = ["KINDS", "Catalog", "compile_builtin", "compiled_path"]
 
-KINDS = ("models", "links", "engines")
+KINDS = ("models", "links", "engines", "gpus")
 _DATA = Path(__file__).parent / "data"
 Entries = dict[str, dict[str, Any]]
 
@@ -143,3 +144,13 @@ class Catalog:
         """The engine of that name."""
         record: Engine = self._record("engines", name, engine_record)
         return record
+
+    def gpu(self, name: str) -> Gpu:
+        """The GPU of that name."""
+        record: Gpu = self._record("gpus", name, gpu_record)
+        return record
+
+    def overhead(self, name: str) -> EngineOverhead:
+        """What the engine of that name adds to compute time."""
+        found = self.find("engines", name)
+        return overhead_record(found, self.entries("engines")[found])

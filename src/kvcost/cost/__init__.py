@@ -2,5 +2,7 @@
 
 `dtypes` (how an element is stored) → `layers` (what a layer caches) → `kv` (bytes held, reserved
 and on the wire) → `transfer` (time over a link; `path`: over several hops) → `overlap` (what of it is exposed).
+`gpu` (peaks and constants) → `work` (FLOPs and bytes counted) → `rates` → `prepare` (seconds per unit of work)
+→ `compute` (a prefill, a decode step), `terms` (part by part), `capacity` (does it fit), `measured` (times that replace the model).
 Plain numbers and frozen records in, records out; no I/O, no clock, no imports from outside.
 """
