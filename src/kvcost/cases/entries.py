@@ -1,4 +1,4 @@
-"""`models`, `links`, `engines`: the catalog's entries as rows."""
+"""`models`, `links`, `gpus`, `engines`: the catalog's entries as rows."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .document import Document
 
 __all__ = ["entries_document"]
 
-_HIDDEN = {"aliases", "layers", "experts"}
+_HIDDEN = {"aliases", "layers", "experts", "constants"}
 
 
 def _model_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -65,7 +65,28 @@ def _engine_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[str
     }
 
 
-_ROWS = {"models": _model_row, "links": _link_row, "engines": _engine_row}
+def _gpu_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[str, Any]:
+    gpu = catalog.gpu(name)
+    constants = gpu.constants
+    return {
+        "gpu": name,
+        "title": values["title"],
+        "bf16_flops_per_s": gpu.bf16_flops_per_s,
+        "fp8_flops_per_s": gpu.fp8_flops_per_s,
+        "int8_flops_per_s": gpu.int8_flops_per_s,
+        "fp4_flops_per_s": gpu.fp4_flops_per_s,
+        "hbm_bytes": gpu.hbm_bytes,
+        "hbm_bytes_per_s": gpu.hbm_bytes_per_s,
+        "scaleup_kind": values["scaleup_kind"],
+        "scaleup_bytes_per_s": gpu.scaleup_bytes_per_s,
+        "peer_bytes_per_s": gpu.peer_bytes_per_s,
+        "constants": constants.basis,
+        **{key: value.value for key, value in constants._asdict().items() if key not in ("basis", "evidence")},
+        "evidence": constants.evidence,
+    }
+
+
+_ROWS = {"models": _model_row, "links": _link_row, "gpus": _gpu_row, "engines": _engine_row}
 
 
 def _whole(row: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:

@@ -87,15 +87,28 @@ def _word(option: str, value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _split(case: Mapping[str, Any], known: frozenset[str]) -> tuple[dict[str, list[str]], dict[str, Any]]:
+class _Keys(dict[str, str]):
+    """The option that each key of a case names, "" for a key that is passed through."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        super().__init__()
+        self.known = frozenset(known)
+
+    def __missing__(self, key: str) -> str:
+        option = key.strip().replace("-", "_")
+        self[key] = option if option in self.known else ""
+        return self[key]
+
+
+def _split(case: Mapping[str, Any], keys: _Keys) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """Options and passed-through values of a case."""
     options, extra = {}, {}
     for key, value in case.items():
-        option = key.strip().replace("-", "_")
-        if option not in known:
+        option = keys[key]
+        if not option:
             extra[key] = value
         elif value is not None and value != "":
-            options[option] = [_word(option, value)]
+            options[option] = [value if value.__class__ is str else _word(option, value)]
     return options, extra
 
 
@@ -117,14 +130,14 @@ def price_cases(
     """
     tally, notices = Priced(), []
     seen: set[tuple[str, str]] = set()
-    names = frozenset(known)
+    keys = _Keys(known)
 
     def answers() -> Iterator[tuple[Document, tuple[Any, ...], dict[str, Any]]]:
         for number, case in _cases(name, lines):
             try:
                 if isinstance(case, KvcostError):
                     raise case
-                options, extra = _split(case, names)
+                options, extra = _split(case, keys)
                 document = make(reader, {**defaults, **options}, explain=explain)
                 if document.total != 1:
                     raise KvcostError("the row stands for several cases", hint="give single values in a row; lists belong on the command line")

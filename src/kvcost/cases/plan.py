@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from ..cost.dtypes import Encoding, parse_kv_dtype
 from ..cost.kv import KvLayout, kv_layout
 from ..cost.layers import with_encoder_tokens, with_state_bits
+from ..cost.measured import interpolate
 from ..cost.model import Model, check_model_tp, kv_layers
 from ..cost.path import Forwarding, path_link, staged_hops
 from ..cost.transfer import Engine, Link, check_tp_pair
@@ -20,7 +21,22 @@ from ..errors import KvcostError, Notice
 from .document import Document
 from .reading import Reader, user_link
 
-__all__ = ["PATH_OPTIONS", "Make", "Options", "Path", "Work", "contexts", "engines_for_size", "given", "length_notices", "paths", "works"]
+__all__ = [
+    "PATH_OPTIONS",
+    "Make",
+    "Options",
+    "Path",
+    "Work",
+    "contexts",
+    "engines_for_size",
+    "given",
+    "length_notices",
+    "measured_s",
+    "model_notices",
+    "models_of",
+    "paths",
+    "works",
+]
 
 # Option name → the words given for it; an option that was not given is absent.
 Options = Mapping[str, Sequence[str]]
@@ -41,6 +57,10 @@ class Make(Protocol):
 
     def __call__(self, reader: Reader, options: Options, *, explain: bool = False) -> Document:
         """Price the options; with `explain` every row carries its terms."""
+
+
+# Measured seconds by tokens; tokens 0 = at any length.
+Points = tuple[tuple[int, float], ...]
 
 
 class Work(NamedTuple):
@@ -66,7 +86,7 @@ class Path(NamedTuple):
     engine: Engine
     overlap: str
     basis: str
-    prefill_s: float | None
+    prefill_times: Points | None
     decode_step_s: float | None
 
 
@@ -94,7 +114,7 @@ def _works(reader: Reader, options: Options, both_sides: bool) -> list[Work]:
         pairs += [pair for pair in product(prefill, decode) if pair not in pairs]
     found = []
     for model, encoding, (prefill_tp, decode_tp) in product(
-        _models(reader, options),
+        models_of(reader, options),
         reader.values("kv_dtype", options.get("kv_dtype", ())),
         pairs,
     ):
@@ -102,7 +122,7 @@ def _works(reader: Reader, options: Options, both_sides: bool) -> list[Work]:
     return found
 
 
-def _models(reader: Reader, options: Options) -> list[Model]:
+def models_of(reader: Reader, options: Options) -> list[Model]:
     """The models, their recurrent state and encoder length as the user says."""
     found = []
     for model, bits, encoder_tokens in product(
@@ -276,18 +296,27 @@ def _paths(reader: Reader, options: Options) -> list[Path]:
     return found
 
 
+def measured_s(points: Points, tokens: int) -> float:
+    """The measured seconds at a length: given for any length, or between the lengths given."""
+    return points[0][1] if points[0][0] == 0 else interpolate(dict(points), tokens)
+
+
 def length_notices(planned: Sequence[Work], lengths: Sequence[int]) -> list[Notice]:
     """What was assumed of each model, and one warning per model whose context limit some length exceeds."""
-    longest = max(lengths)
+    return model_notices([work.model for work in planned], max(lengths))
+
+
+def model_notices(models: Sequence[Model], longest: int) -> list[Notice]:
+    """What was assumed of each model, and one warning per model whose context limit `longest` exceeds."""
     found: dict[str, Notice] = {}
-    for work in planned:
-        for note in work.model.notes:
-            found[f"{work.model.name} {note.code} {note.message}"] = note._replace(message=f"{work.model.name}: {note.message}")
-        limit = work.model.context_limit_tokens
+    for model in models:
+        for note in model.notes:
+            found[f"{model.name} {note.code} {note.message}"] = note._replace(message=f"{model.name}: {note.message}")
+        limit = model.context_limit_tokens
         if limit is not None and longest > limit:
-            found[work.model.name] = Notice(
+            found[model.name] = Notice(
                 "ctx-beyond-limit",
-                f"{longest:,} tokens exceed the context limit of {work.model.name} ({limit:,})",
+                f"{longest:,} tokens exceed the context limit of {model.name} ({limit:,})",
                 "the bytes are what such a request would hold if the engine accepted it",
             )
     return list(found.values())

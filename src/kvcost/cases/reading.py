@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from ..catalog.store import Catalog
 from ..cost.dtypes import parse_kv_dtype
+from ..cost.gpu import WEIGHT_DTYPES
 from ..cost.overlap import OVERLAPS
 from ..cost.path import FORWARDINGS
 from ..cost.transfer import Link
@@ -14,12 +15,13 @@ from ..errors import KvcostError
 from ..units.lists import expand, split_list
 from ..units.parse import parse_count, parse_number, parse_rate, parse_share_or_tokens, parse_time, parse_tokens
 
-__all__ = ["BASES", "Reader", "flag", "user_link"]
+__all__ = ["BASES", "PHASES", "Reader", "flag", "user_link"]
 
 STAGINGS = ("none", "host")
 MEMO_LIMIT = 20_000
 Built = TypeVar("Built")
 _STATE_BITS = {"bf16": 16, "fp16": 16, "fp32": 32, "fp8": 8}
+PHASES = ("prefill", "decode")
 BASES = ("line-rate", "achievable", "engine")
 
 
@@ -66,6 +68,19 @@ def _state_bits(word: str) -> int:
     return _STATE_BITS[word.lower()]
 
 
+def _points(word: str) -> list[Any]:
+    """Measured times by length: `390ms` (any length), or `4k=390ms,8k=845ms`."""
+    if "=" not in word:
+        return [((0, parse_time(word)),)]
+    points: dict[int, float] = {}
+    for item in split_list(word):
+        tokens, separator, time = item.partition("=")
+        if not separator:
+            raise KvcostError(f"a length is missing before '{item}'", hint="write 4k=390ms,8k=845ms")
+        points[parse_tokens(tokens)] = parse_time(time)
+    return [tuple(sorted(points.items()))]
+
+
 class Reader:
     """Reads the words of every option once; equal words give the same values without reading again."""
 
@@ -85,6 +100,14 @@ class Reader:
             "tp": _numbers(lambda text: parse_count(text, maximum=1024)),
             "prefill_tp": _numbers(lambda text: parse_count(text, maximum=1024)),
             "decode_tp": _numbers(lambda text: parse_count(text, maximum=1024)),
+            "pp": _numbers(lambda text: parse_count(text, maximum=1024)),
+            "attention_dp": _numbers(lambda text: parse_count(text, maximum=1024)),
+            "gpu": lambda word: [catalog.gpu(item) for item in split_list(word)],
+            "weight_dtype": _choice(("auto", *WEIGHT_DTYPES)),
+            "phase": _choice(PHASES),
+            "batch": _numbers(parse_count),
+            "cached": _numbers(parse_share_or_tokens),
+            "overhead": lambda word: [catalog.overhead(item) for item in split_list(word)],
             "engine": lambda word: [catalog.engine(item) for item in split_list(word)],
             "link": lambda word: [self._link(item) for item in split_list(word)],
             "path": lambda word: [tuple(self._link(item) for item in split_list(word))],
@@ -96,7 +119,7 @@ class Reader:
             "latency": _numbers(parse_time),
             "overlap": _choice(OVERLAPS),
             "basis": _choice(BASES),
-            "prefill_time": _numbers(parse_time),
+            "prefill_time": _points,
             "decode_step_time": _numbers(parse_time),
         }
 

@@ -4,12 +4,13 @@ import types
 import typing
 from typing import Any
 
+from .compute import ComputeRow
 from .size import SizeRow
 from .transfer import TransferRow
 
 __all__ = ["result_schema"]
 
-_ROWS: dict[str, type] = {"size": SizeRow, "transfer": TransferRow}
+_ROWS: dict[str, type] = {"size": SizeRow, "transfer": TransferRow, "compute": ComputeRow}
 _TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 _NOTICE = {"type": "object", "properties": {key: {"type": "string"} for key in ("code", "message", "hint")}, "required": ["code", "message"]}
 

@@ -2,12 +2,16 @@
 
 from typing import TypedDict
 
+from ..cost.compute import ComputeTime
 from ..cost.dtypes import Encoding
+from ..cost.gpu import Constant
 from ..cost.kv import KvLayout, Span
+from ..cost.prepare import Prepared
+from ..cost.terms import terms_of
 from ..cost.transfer import Engine, Link
 from ..units.show import show_significant
 
-__all__ = ["Term", "size_terms", "transfer_terms"]
+__all__ = ["Term", "compute_terms", "size_terms", "transfer_terms"]
 
 
 class Term(TypedDict):
@@ -72,3 +76,25 @@ def transfer_terms(link: Link, engine: Engine, wire_bytes: int, lanes: int, desc
         Term(term=name, value=value, unit="s", share=value / whole if whole else None, formula=formula, provenance=provenance)
         for name, value, formula, provenance in summands
     ]
+
+
+def compute_terms(prepared: Prepared, phase: str, time: ComputeTime) -> list[Term]:
+    """The parts of a prefill or a decode step, largest first, with the constants in them."""
+    found = terms_of(prepared, "prefill" if phase == "prefill" else "decode", time.groups)
+    return [
+        Term(
+            term=part.name,
+            value=part.seconds,
+            unit="s",
+            share=part.share,
+            formula=f"{part.formula}; {', '.join(_constant(*item) for item in part.constants)}",
+            provenance=prepared.gpu.constants.basis,
+        )
+        for part in found
+    ]
+
+
+def _constant(name: str, constant: Constant) -> str:
+    scale, unit = (1e6, " us") if name.endswith("_s") else (1.0, "")
+    value, low, high = (show_significant(end * scale, 2) for end in constant)
+    return f"{name.removesuffix('_s')} {value}{unit} ({low} to {high})"

@@ -8,7 +8,7 @@ from ..cost.overlap import exposed_time
 from ..cost.transfer import Engine, LinkTimes, lanes_of, link_times
 from ..errors import Notice
 from .document import Document, Source, keyed
-from .plan import PATH_OPTIONS, Options, Path, Work, contexts, given, length_notices, paths, works
+from .plan import PATH_OPTIONS, Options, Path, Work, contexts, given, length_notices, measured_s, paths, works
 from .reading import Reader
 from .size import model_sources
 
@@ -166,7 +166,14 @@ def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _S
     exposed_s: float | None = transfer_s
     if overlap != "serial":
         overlap = _overlap(path.engine, overlap, ctx)
-        exposed_s = exposed_time(overlap, transfer_s, work.layers, prefill_s=path.prefill_s, decode_step_s=path.decode_step_s, floor_s=path.engine.push_floor_s)
+        exposed_s = exposed_time(
+            overlap,
+            transfer_s,
+            work.layers,
+            prefill_s=None if path.prefill_times is None else measured_s(path.prefill_times, ctx),
+            decode_step_s=path.decode_step_s,
+            floor_s=path.engine.push_floor_s,
+        )
     model = work.model
     return TransferRow(
         model.name,
@@ -235,7 +242,7 @@ def _notices(planned: Sequence[Work], lengths: Sequence[int], hits: Sequence[flo
         notices.append(
             Notice("prefix-hit-clamped", "the prefix hit exceeds a context length; there the whole prompt counts as held", "give a share such as 50%")
         )
-    for overlap, option, missing in (("push", "--prefill-time", "prefill_s"), ("decode-start", "--decode-step-time", "decode_step_s")):
+    for overlap, option, missing in (("push", "--prefill-time", "prefill_times"), ("decode-start", "--decode-step-time", "decode_step_s")):
         if any(path.overlap == overlap and getattr(path, missing) is None for path in sent):
             notices.append(Notice("exposed-unknown", f"what {overlap} hides depends on the compute time, which is not known", f"give {option}"))
     return notices

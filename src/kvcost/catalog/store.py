@@ -86,7 +86,7 @@ class Catalog:
         self._user_paths = tuple(user_paths)
         self._user: dict[str, Entries] | None = None
         self._loaded: dict[str, tuple[dict[str, str], Entries]] = {}
-        self._records: dict[tuple[str, str], Any] = {}
+        self._records: dict[tuple[str, str, str], Any] = {}
 
     def _kind(self, kind: str) -> tuple[dict[str, str], Entries]:
         if kind not in self._loaded:
@@ -125,8 +125,8 @@ class Catalog:
         """Whether a name stands for an entry."""
         return normalise(name) in self._kind(kind)[0]
 
-    def _record(self, kind: str, name: str, build: Any) -> Any:
-        key = kind, name
+    def _record(self, kind: str, name: str, build: Any, use: str = "") -> Any:
+        key = kind, name, use
         if key not in self._records:
             found = self.find(kind, name)
             self._records[key] = build(found, self.entries(kind)[found])
@@ -154,5 +154,5 @@ class Catalog:
 
     def overhead(self, name: str) -> EngineOverhead:
         """What the engine of that name adds to compute time."""
-        found = self.find("engines", name)
-        return overhead_record(found, self.entries("engines")[found])
+        record: EngineOverhead = self._record("engines", name, overhead_record, "overhead")
+        return record

@@ -1,4 +1,4 @@
-"""`kvcost models`, `kvcost links`, `kvcost engines`."""
+"""`kvcost models`, `kvcost links`, `kvcost gpus`, `kvcost engines`."""
 
 from typing import Annotated
 
@@ -40,4 +40,5 @@ def _command(kind: str, example: str) -> typer.Typer:
 
 models_app = _command("models", "llama2-70b")
 links_app = _command("links", "100gbe")
+gpus_app = _command("gpus", "h100")
 engines_app = _command("engines", "vllm-nixl")

@@ -32,14 +32,23 @@ Bandwidth = Annotated[Words, typer.Option("--bandwidth", metavar="RATE,...", hel
 Efficiency = Annotated[Words, typer.Option("--efficiency", metavar="SHARE,...", help="Achieved share of line rate.", show_default="the link's")]
 Latency = Annotated[Words, typer.Option("--latency", metavar="TIME,...", help="Fixed time a transfer, in basis engine.", show_default="the engine's")]
 Engine = Annotated[Words, typer.Option("--engine", metavar="NAME,...", help="Serving engine's connector, or line.", show_default="vllm-nixl")]
+Overhead = Annotated[Words, typer.Option("--engine", metavar="NAME,...", help="What an engine adds: vllm-2023, vllm-0.2, ...", show_default="nothing")]
 Overlap = Annotated[Words, typer.Option("--overlap", metavar="KIND,...", help="serial, push or decode-start.", show_default="the engine's")]
 Basis = Annotated[Words, typer.Option("--basis", metavar="BASIS,...", help="Headline figure: line-rate, achievable or engine.", show_default="achievable")]
 # layout
+Gpu = Annotated[Words, typer.Option("--gpu", metavar="NAME,...", help="GPU by name, such as h100.", show_default=False)]
 Tp = Annotated[Words, typer.Option("--tp", metavar="N,...", help="Tensor-parallel size of both sides.", show_default="1")]
 PrefillTp = Annotated[Words, typer.Option("--prefill-tp", metavar="N,...", help="Of the prefill side.", show_default="--tp")]
 DecodeTp = Annotated[Words, typer.Option("--decode-tp", metavar="N,...", help="Of the decode side.", show_default="--tp")]
+Pp = Annotated[Words, typer.Option("--pp", metavar="N,...", help="Pipeline-parallel size.", show_default="1")]
+AttentionDp = Annotated[Words, typer.Option("--attention-dp", metavar="N,...", help="Attention data parallelism inside the TP ranks.", show_default="1")]
+# work
+WeightDtype = Annotated[Words, typer.Option("--weight-dtype", metavar="DTYPE,...", help="auto bf16 fp16 fp8 int8 int4 fp4.", show_default="the checkpoint's")]
+Phase = Annotated[Words, typer.Option("--phase", metavar="PHASE,...", help="prefill, or decode: one step of the batch.", show_default="prefill")]
+Batch = Annotated[Words, typer.Option("--batch", metavar="N,...", help="Requests at once, each of --ctx tokens.", show_default="1")]
+Cached = Annotated[Words, typer.Option("--cached", metavar="TOKENS|SHARE", help="Held by the prefill side already: 512, 50%, 0.5.", show_default="0")]
 # measured instead of modelled
-PrefillTime = Annotated[Words, typer.Option("--prefill-time", metavar="TIME", help="Measured prefill time, which a push hides behind.", show_default=False)]
+PrefillTime = Annotated[Words, typer.Option("--prefill-time", metavar="TIME", help="Measured: 390ms, or 4k=390ms,8k=845ms.", show_default=False)]
 DecodeStepTime = Annotated[Words, typer.Option("--decode-step-time", metavar="TIME", help="Measured decode step time.", show_default=False)]
 # all
 Input = Annotated[str | None, typer.Option("--input", metavar="FILE", help="Cases, one a row (CSV or JSON lines); - = stdin.", show_default=False)]

@@ -8,12 +8,12 @@ import typer
 from ..errors import KvcostError
 
 app = typer.Typer()
-WHAT = ("result", "model", "link", "engine")
+WHAT = ("result", "model", "link", "gpu", "engine")
 
 
 @app.command()
 def schema(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="result, model, link or engine.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="result, model, link, gpu or engine.")],
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,  # noqa: ARG001
 ) -> int:
     r"""JSON Schema of a command's JSON document, or of a catalog file.

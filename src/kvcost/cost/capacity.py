@@ -13,7 +13,7 @@ from .model import Model, check_model_tp
 from .prepare import Prepared
 from .work import params_of
 
-__all__ = ["Memory", "check_fits", "gpus_needed", "memory"]
+__all__ = ["Memory", "check_fits", "gpus_needed", "longest_request", "memory"]
 
 # An engine gives 0.9 of the memory to weights and cache, less 2 GB for activations and graphs.
 _USABLE_SHARE = 0.9
@@ -53,6 +53,21 @@ def memory(prepared: Prepared, ctx_tokens: int) -> Memory:
     """
     p = prepared
     return _memory(p.model, p.gpu, p.encoding, p.weight_dtype, p.tp, p.pp, p.attention_dp, ctx_tokens)
+
+
+def longest_request(prepared: Prepared, limit_tokens: int) -> int:
+    """The longest request of at most `limit_tokens` that fits beside the weights, 0 if none does.
+
+    >>> from ..catalog.store import Catalog
+    >>> from .prepare import prepare
+    >>> longest_request(prepare(Catalog().model("llama2-70b"), Catalog().gpu("h100"), tp=2), 10**9)
+    6171
+    """
+    low, high = 0, limit_tokens
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if memory(prepared, middle).batch_limit else (low, middle - 1)
+    return low
 
 
 def gpus_needed(prepared: Prepared, ctx_tokens: int) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..cases.document import Source
-from ..units.show import show_bytes, show_rate, show_time
+from ..units.show import show_bytes, show_flops, show_rate, show_time
 from .cells import columns_of
 from .plain import Line
 
@@ -83,6 +83,27 @@ def transfer_card(row: Row, sources: Sources) -> tuple[str, list[Line]]:
     return f"{_title(row)} over {row['link']}, prefill TP {row['prefill_tp']} to decode TP {row['decode_tp']}", lines
 
 
+def compute_card(row: Row, sources: Sources) -> tuple[str, list[Line]]:
+    """How long a prefill or a step takes, and what bounds it."""
+    what = (
+        f"prefill of {row['batch']} x {row['ctx_tokens']:,} tokens"
+        if row["phase"] == "prefill"
+        else f"decode step of {row['batch']} at {row['ctx_tokens']:,} tokens"
+    )
+    gpus = row["tp"] * row["pp"]
+    cached = f"{row['cached_tokens']:,} of each prompt cached" if row["cached_tokens"] else ""
+    bound = "measured, given" if row["bound"] == "measured" else f"bound by {row['bound']}"
+    source = next(iter(sources.values()), None)
+    lines = [
+        Line("time", show_time(row["time_s"]), _span(row["time_low_s"], row["time_high_s"]), row["provenance"], "; ".join(filter(None, (bound, cached)))),
+        Line("arithmetic", show_flops(row["flops"]), note=f"all {gpus} GPUs together" if gpus > 1 else ""),
+        Line("memory read", show_bytes(round(row["bytes_read"])), note="weights and cache"),
+        Line("source", note=f"{source.of}: {source.source}" if source else ""),
+    ]
+    layout = f"{gpus} x {row['gpu']}, TP {row['tp']}" + (f", PP {row['pp']}" if row["pp"] > 1 else "")
+    return f"{row['model']}, {what}, {row['weight_dtype']} weights, {row['kv_dtype']} KV on {layout}", lines
+
+
 def entry_card(row: Row, sources: Sources) -> tuple[str, list[Line]]:  # noqa: ARG001
     """A catalog entry, key by key."""
     shown = columns_of(list(row), [list(row.values())])
@@ -91,4 +112,13 @@ def entry_card(row: Row, sources: Sources) -> tuple[str, list[Line]]:  # noqa: A
 
 
 Card = Callable[[Row, Sources], tuple[str, list[Line]]]
-CARDS: dict[str, Card] = {"size": size_card, "transfer": transfer_card, "models": entry_card, "links": entry_card, "engines": entry_card, "explain": entry_card}
+CARDS: dict[str, Card] = {
+    "size": size_card,
+    "transfer": transfer_card,
+    "compute": compute_card,
+    "gpus": entry_card,
+    "models": entry_card,
+    "links": entry_card,
+    "engines": entry_card,
+    "explain": entry_card,
+}

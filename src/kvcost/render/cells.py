@@ -18,13 +18,15 @@ class Column(NamedTuple):
     right: bool
 
 
-_QUANTITIES = (("_bytes_per_s", "rate"), ("_bytes", "bytes"), ("_s", "time"))
+_QUANTITIES = (("_bytes_per_s", "rate"), ("_flops_per_s", "flops_rate"), ("_bytes", "bytes"), ("_s", "time"))
 _PER_SECOND = ("rate_per_s",)
 # Headings that say more than the field's name.
 LABELS = {
     "ctx_tokens": "ctx",
     "achievable_low_s": "from",
     "achievable_high_s": "to",
+    "time_low_s": "from",
+    "time_high_s": "to",
     "transfer_low_s": "from",
     "transfer_high_s": "to",
     "engine_s": "in engine",

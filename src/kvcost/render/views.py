@@ -32,14 +32,29 @@ _TABLES: dict[str, tuple[str, ...]] = {
         *("model?", "ctx_tokens", "kv_dtype?", "prefill_tp?", "decode_tp?", "prefix_hit_tokens?", "link", "rails?", "engine?", "overlap?", "basis?"),
         *("wire_bytes", "line_rate_s", "achievable_s", "achievable_low_s", "achievable_high_s", "engine_s", "exposed_s", "provenance"),
     ),
+    "compute": (
+        *("model?", "gpu?", "tp?", "pp?", "attention_dp?", "weight_dtype?", "kv_dtype?", "engine?", "phase?", "batch?", "ctx_tokens", "cached_tokens?"),
+        *("time_s", "time_low_s", "time_high_s", "bound", "provenance"),
+    ),
 }
 _LISTS = {
     "explain": ("quantity", "meaning"),
     "models": ("model", "layers", "bf16_bytes_per_token", "state_bytes", "context_limit_tokens", "params_total", "confidence"),
     "links": ("link", "per", "rails", "bandwidth_bytes_per_s", "achieved_bytes_per_s", "achieved_low_bytes_per_s", "achieved_high_bytes_per_s", "confidence"),
+    "gpus": (
+        "gpu",
+        "bf16_flops_per_s",
+        "fp8_flops_per_s",
+        "hbm_bytes",
+        "hbm_bytes_per_s",
+        "scaleup_bytes_per_s",
+        "peer_bytes_per_s",
+        "constants",
+        "confidence",
+    ),
     "engines": ("engine", "t0_s", "t0_low_s", "t0_high_s", "descriptor_s", "block_tokens", "regions", "overlap", "first_token", "confidence"),
 }
-_SHARED = ("model", "kv_dtype", "prefill_tp", "decode_tp", "tp", "engine", "overlap", "block_size_tokens")
+_SHARED = ("model", "gpu", "weight_dtype", "kv_dtype", "prefill_tp", "decode_tp", "tp", "pp", "phase", "batch", "engine", "overlap", "block_size_tokens")
 
 
 def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:

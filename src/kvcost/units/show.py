@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-__all__ = ["UNITS", "pick_unit", "show_bytes", "show_count", "show_rate", "show_significant", "show_time"]
+__all__ = ["UNITS", "pick_unit", "show_bytes", "show_count", "show_flops", "show_rate", "show_significant", "show_time"]
 
 # Quantity -> (unit, its size in the base unit), from small to large.
 UNITS: dict[str, tuple[tuple[str, float], ...]] = {
@@ -13,6 +13,8 @@ UNITS: dict[str, tuple[tuple[str, float], ...]] = {
     "bytes": (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)),
     "binary": (("B", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30), ("TiB", 2.0**40)),
     "rate": (("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)),
+    "flops": (("FLOP", 1.0), ("GFLOP", 1e9), ("TFLOP", 1e12), ("PFLOP", 1e15)),
+    "flops_rate": (("GFLOP/s", 1e9), ("TFLOP/s", 1e12), ("PFLOP/s", 1e15)),
     "bits": (("b/s", 1.0), ("kb/s", 1e3), ("Mb/s", 1e6), ("Gb/s", 1e9), ("Tb/s", 1e12)),
 }
 
@@ -77,6 +79,15 @@ def show_bytes(value: int) -> str:
     if value < 1000:
         return f"{value} B"
     return f"{value:,} B ({_show('bytes', value)}, {_show('binary', value)})"
+
+
+def show_flops(value: float) -> str:
+    """Arithmetic in the unit that suits it.
+
+    >>> show_flops(5.6e14)
+    '560.0 TFLOP'
+    """
+    return _show("flops", value)
 
 
 def show_rate(bytes_per_s: float) -> str:
