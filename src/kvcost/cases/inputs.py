@@ -18,7 +18,6 @@ __all__ = ["Priced", "price_cases"]
 
 MOST_NOTICES = 1000
 _NUMBERS = (int, float)
-_decode = json.JSONDecoder().decode
 
 
 class Priced:
@@ -29,30 +28,64 @@ class Priced:
         self.bad = 0
 
 
+_EMPTY = 'write CSV with a header, or JSON lines such as {"model": "llama2-70b", "ctx": 4096}'
+Numbered = Iterable[tuple[int, str]]
+
+
 def _cases(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Mapping[str, Any] | KvcostError]]:
     """Line number and case of each row; a row that cannot be read is its error."""
-    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    first = next(numbered, None)
+    numbered = enumerate(lines, 1)
+    first = next(((number, line) for number, line in numbered if line.strip("\ufeff \t\r\n")), None)
     if first is None:
-        raise KvcostError("the file holds no case", where=name, hint='write CSV with a header, or JSON lines such as {"model": "llama2-70b", "ctx": 4096}')
+        raise KvcostError("the file holds no case", where=name, hint=_EMPTY)
     whole = itertools.chain((first,), numbered)
     if first[1].lstrip("\ufeff \t").startswith("{"):
         for number, line in whole:
-            yield number, _json_case(line.lstrip("\ufeff"))
+            if line.strip():
+                yield number, _json_case(line.lstrip("\ufeff"))
         return
-    source = (line.lstrip("\ufeff") for _, line in whole)
-    rows = csv.DictReader(source)
-    for row in rows:
+    yield from _csv_cases(whole)
+
+
+def _csv_cases(numbered: Numbered) -> Iterator[tuple[int, Mapping[str, Any] | KvcostError]]:
+    """Cases of a CSV file, each with the line on which it ends; blank rows are none."""
+    at = 0
+
+    def source() -> Iterator[str]:
+        nonlocal at
+        for number, line in numbered:
+            at = number
+            yield line.lstrip("\ufeff")
+
+    rows = csv.DictReader(source())
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            yield at, KvcostError(f"not a row of CSV: {error}", hint="quote cells that hold commas or quotes, and keep each below 128 KiB")
+            continue
+        if row is None:
+            return
         if None in row:
-            yield rows.line_num, KvcostError("the row has more cells than the header", hint="quote cells that hold commas")
-        else:
-            yield rows.line_num, row
+            yield at, KvcostError("the row has more cells than the header", hint="quote cells that hold commas")
+        elif any(cell and not cell.isspace() for cell in row.values()):
+            yield at, row
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value:
+        raise ValueError(f"{text} is no number that JSON can hold")
+    return value
+
+
+_decode = json.JSONDecoder(parse_float=_finite, parse_constant=_finite).decode
 
 
 def _json_case(line: str) -> Mapping[str, Any] | KvcostError:
     try:
         case = _decode(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return KvcostError(f"not a JSON object: {error}", hint='write one object a line, such as {"model": "llama2-70b", "ctx": 4096}')
     return case if isinstance(case, dict) else KvcostError("not a JSON object", hint="write one object a line")
 
@@ -184,6 +217,8 @@ def price_cases(
 
     stream = answers()
     first = next(stream, None)
+    if first is None and not tally.bad:
+        raise KvcostError("the file holds no case", where=name, hint=_EMPTY)
     if first is None:
         raise KvcostError("no row could be answered", where=name, hint="see the errors above")
     question, _, extra = first

@@ -139,7 +139,7 @@ def prefix_tokens(hit: float | None, ctx: int) -> int:
     """Tokens that the decode side holds: a share of the context, or a count, at most all of it."""
     if hit is None:
         return 0
-    return min(hit, ctx) if isinstance(hit, int) else int(hit * ctx)
+    return min(hit, ctx) if isinstance(hit, int) else int(hit * ctx + 1e-6)  # 0.29 x 100 is 28.999999999999996
 
 
 def _headline(times: LinkTimes, basis: str) -> tuple[float, float, float]:

@@ -6,6 +6,7 @@ with an edited YAML) the YAML is read and checked again, so an edit is all that 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import zlib
 from collections.abc import Sequence
@@ -46,7 +47,8 @@ def compile_builtin(kind: str, data: Path = _DATA) -> Entries:
         scratch.write_text(json.dumps(compiled, separators=(",", ":")))
         scratch.replace(target)
     except OSError:
-        scratch.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a read-only file system refuses this as well
+            scratch.unlink(missing_ok=True)
     return entries
 
 
@@ -56,7 +58,7 @@ def _builtin(kind: str) -> tuple[dict[str, str], Entries]:
         compiled = json.loads(compiled_path(kind).read_bytes())
         if compiled["crc"] == zlib.crc32(text):
             return compiled["index"], compiled["entries"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         pass
     entries = compile_builtin(kind)
     return _index(kind, entries), entries

@@ -49,7 +49,8 @@ def read_yaml(path: Path, text: bytes | None = None) -> Document:
     if len(data) > MAX_BYTES:
         raise KvcostError(f"the file has {len(data):,} bytes, more than {MAX_BYTES:,}", where=name, hint="split it")
     try:
-        loader = _Loader(data.decode("utf-8-sig"))
+        words = data.decode("utf-8-sig")
+        loader = _Loader(words)
         try:
             node = loader.get_single_node()
         finally:
@@ -59,7 +60,9 @@ def read_yaml(path: Path, text: bytes | None = None) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
-        hint = "YAML indents with spaces, not tabs" if "\\t" in str(error.problem) else "check the YAML syntax at this place"
+        line = words.splitlines()[mark.line : mark.line + 1] if mark else []
+        tabbed = bool(line) and "\t" in line[0][: len(line[0]) - len(line[0].lstrip())]
+        hint = "YAML indents with spaces, not tabs" if tabbed else "check the YAML syntax at this place"
         raise KvcostError(f"not valid YAML: {error.problem or error.context}", where=place, hint=hint) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise KvcostError(f"not valid YAML: {str(error).splitlines()[0]}", where=name, hint="check the YAML syntax") from None
@@ -93,7 +96,7 @@ class _Reader:
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         try:
             return self.scalars.construct_object(node)
-        except (yaml.YAMLError, ValueError):
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError):  # the last two: a tag that does not fit, such as !!bool maybe
             raise self.fail(node, f"cannot read the value '{node.value}'", "quote it") from None
 
     def mapping(self, node: yaml.MappingNode, path: _Path) -> dict[str, Any]:

@@ -63,7 +63,8 @@ def _files(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise KvcostError("no such catalog file or folder", where=str(path), hint="check --catalog and KVCOST_CATALOG")
-    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    inside = ((file, file.relative_to(path).parts) for file in path.rglob("*"))
+    files = sorted(file for file, parts in inside if file.is_file() and not any(part.startswith(".") for part in parts))
     for file in files:
         if file.suffix not in _SUFFIXES:
             raise KvcostError("a catalog folder holds YAML files only", where=str(file), hint="move the file elsewhere")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,12 @@ EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED = 2, 70, 130
 _ClickError: Any = typer.BadParameter.__mro__[2]
 
 
+def _unwrapped(command: Any) -> Any:
+    """The command with the examples of its help left as they are: below a mark that only an escape can write."""
+    command.help = (command.help or "").replace("\\b\n", "\b\n")
+    return command
+
+
 class _Commands(TyperGroup):
     """Loads the module of the command that is asked for, and no other."""
 
@@ -48,7 +55,7 @@ class _Commands(TyperGroup):
         app.info.context_settings = {"help_option_names": ["-h", "--help"]}
         app.rich_markup_mode = None
         app._add_completion = False
-        return typer.main.get_command(app)
+        return _unwrapped(typer.main.get_command(app))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -76,7 +83,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
-    no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -92,10 +98,14 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
     """
 
 
-def _usable_streams() -> None:
-    """Characters that the terminal cannot show become marks, never tracebacks."""
+def _usable_streams(words: Sequence[str]) -> None:
+    """Characters that the terminal cannot show become marks, never tracebacks; nothing meant for stderr lands on stdout."""
+    if sys.stderr is None:
+        sys.stderr = io.StringIO()
     if sys.stdout is None:
-        raise KvcostError("standard output is closed", hint="redirect it to a file or a pipe, or use -o FILE")
+        if not any(word.startswith(("-o", "--output")) for word in words):
+            raise KvcostError("standard output is closed", hint="redirect it to a file or a pipe, or use -o FILE")
+        sys.stdout = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -108,11 +118,10 @@ def _abandon_stdout() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        _usable_streams()
-        code = typer.main.get_command(app).main(args=words, prog_name="kvcost", standalone_mode=False)
+        _usable_streams(words)
+        code = _unwrapped(typer.main.get_command(app)).main(args=words, prog_name="kvcost", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
     except (BrokenPipeError, SystemExit):
@@ -121,20 +130,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 0
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
-    except KvcostError as error:
-        if debug:
-            raise
+    except Exception as error:
+        if "--debug" in words:
+            import traceback
+
+            traceback.print_exc()
+        return _explained(error)
+
+
+def _explained(error: Exception) -> int:
+    """Say what went wrong, and return the exit code for it."""
+    if isinstance(error, KvcostError):
         say_error(error)
-    except _ClickError as error:
+    elif isinstance(error, _ClickError):
         say_error(_usage(error))
-    except OSError as error:
-        if debug:
-            raise
+    elif isinstance(error, OSError):
         _abandon_stdout()
         say_error(KvcostError(f"cannot write the answer: {error.strerror}", hint="check the space and the permissions of where it goes"))
-    except Exception as error:
-        if debug:
-            raise
+    else:
         print(f"error: a bug in kvcost: {type(error).__name__}: {error}", file=sys.stderr)
         print("hint: run again with --debug and report the traceback", file=sys.stderr)
         return EXIT_BUG

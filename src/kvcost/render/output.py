@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
@@ -49,22 +50,38 @@ def _destination(output: str | None) -> Iterator[TextIO]:
         return
     import tempfile
 
-    target = Path(output)
+    mode = _mode_of(Path(output))
     try:
+        if mode is None:  # a device or a pipe is written to; there is nothing to replace
+            with Path(output).open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+                yield stream
+            return
+        target = Path(output).resolve()  # of a symbolic link the file that it names is replaced
         handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise KvcostError(f"cannot write {output}: {error.strerror}", where="--output", hint="give a path in a folder that exists and is writable") from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
             yield stream
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(scratch).chmod(0o666 & ~mask)
+        Path(scratch).chmod(mode)
         Path(scratch).replace(target)
     except OSError as error:
         raise KvcostError(f"cannot write {output}: {error.strerror}", where="--output", hint="check the path and the space on the disk") from None
     finally:
         Path(scratch).unlink(missing_ok=True)
+
+
+def _mode_of(target: Path) -> int | None:
+    """Permissions of the file that will be there: those of the one that is, else as the umask says; None for a device or a pipe."""
+    if target.is_file():
+        return stat.S_IMODE(target.stat().st_mode)
+    if target.exists() and not target.is_dir():
+        return None
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _picked(document: Document, wanted: tuple[str, ...] | None) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ..errors import KvcostError
-from .parse import parse_number
+from .parse import parse_count, parse_number
 
 __all__ = ["MAX_POINTS", "expand", "split_list"]
 
@@ -49,7 +49,7 @@ def expand(text: str, parse: Callable[[str], Number]) -> list[Number]:
 
 
 def _range(word: str, parse: Callable[[str], Number]) -> list[Number]:
-    bounds, _, rule = word.partition(":")
+    bounds, colon, rule = word.partition(":")
     low_text, _, high_text = bounds.partition("..")
     if not low_text.strip() or not high_text.strip() or ".." in high_text:
         raise KvcostError(f"not a range: '{word}'", hint=_HINT)
@@ -58,13 +58,13 @@ def _range(word: str, parse: Callable[[str], Number]) -> list[Number]:
         raise KvcostError(f"a range needs finite ends: '{word}'", hint=_HINT)
     if low > high:
         raise KvcostError(f"the range '{word}' runs downwards", hint=f"write {high_text.strip()}..{low_text.strip()}")
-    if not rule or rule[0] in "x*":
+    if not colon or rule[:1] in ("x", "*"):
         return _geometric(low, high, parse_number(rule[1:]) if rule else 2.0, word)
-    if rule[0] == "+":
+    if rule[:1] == "+":
         step = _bound(rule[1:].strip(), high_text.strip(), parse)
         return _linear(low, high, step, word)
     if rule.startswith("n="):
-        return _spaced(low, high, int(parse_number(rule[2:], minimum=2, maximum=MAX_POINTS)))
+        return _spaced(low, high, parse_count(rule[2:], minimum=2, maximum=MAX_POINTS))
     raise KvcostError(f"unknown step '{rule}' in the range '{word}'", hint=_HINT)
 
 
@@ -91,17 +91,18 @@ def _geometric(low: Number, high: Number, factor: float, word: str) -> list[Numb
     count = math.floor(math.log(high / low) / math.log(factor) + 1e-9) + 1
     if count > MAX_POINTS:
         raise KvcostError(f"'{word}' has more than {MAX_POINTS:,} values", hint="use a larger factor")
-    values = [_like(low * factor**i, low) for i in range(count)]
+    values = [_like(min(low * factor**i, high), low) for i in range(count)]
     return [value for i, value in enumerate(values) if i == 0 or value != values[i - 1]]
 
 
 def _linear(low: Number, high: Number, step: Number, word: str) -> list[Number]:
     if step <= 0:
         raise KvcostError(f"the step of '{word}' must be above 0", hint=_HINT)
-    count = math.floor((high - low) / step + 1e-9) + 1
+    whole = isinstance(low, int) and isinstance(high, int) and isinstance(step, int)
+    count = ((high - low) // step if whole else math.floor((high - low) / step + 1e-9)) + 1
     if count > MAX_POINTS:
         raise KvcostError(f"'{word}' has more than {MAX_POINTS:,} values", hint="use a larger step")
-    return [low + step * i for i in range(count)]
+    return [min(low + step * i, high) for i in range(int(count))]
 
 
 def _spaced(low: Number, high: Number, points: int) -> list[Number]:

@@ -33,18 +33,27 @@ _TIME_UNIT = {
 }
 _POWER = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _INFINITE = {"inf", "infinite", "infinity", "unlimited"}
+_EXAMPLES = {
+    "token count": "4096, 4k or 4Ki",
+    "whole number": "8",
+    "number": "0.92 or 92%",
+    "data rate": "100Gbps or 12.5GB/s",
+    "size": "1.3GB or 1.25GiB",
+    "time": "51ms, 5us or 0.2s",
+}
 
 
 def _split(text: str, quantity: str) -> tuple[int, int, str]:
     """The literal as an exact ratio (numerator, denominator) and the unit that follows it."""
     match = _WORD.fullmatch(text)
+    hint = f"write a {quantity} such as {_EXAMPLES[quantity]}"
     if match is None or (match[2] is None and match[3] is None):
-        raise KvcostError(f"not a {quantity}: {_quote(text)}")
+        raise KvcostError(f"not a {quantity}: {_quote(text)}", hint=hint)
     sign, whole, fraction, exponent, unit = match.groups()
     digits = (whole or "0").replace("_", "") + (fraction or "")
     power = int(exponent or 0) - len(fraction or "")
     if len(digits) > 40 or abs(power) > _MAX_EXPONENT:
-        raise KvcostError(f"{quantity} out of any sensible range: {_quote(text)}")
+        raise KvcostError(f"{quantity} out of any sensible range: {_quote(text)}", hint=hint)
     numerator, denominator = int(digits), 1
     if power >= 0:
         numerator *= 10**power

@@ -27,9 +27,10 @@ def show_significant(value: float, digits: int = 4) -> str:
     """
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
-    magnitude = math.floor(math.log10(abs(value)))
+    rounded = f"{value:.{digits - 1}e}"
+    magnitude = int(rounded.partition("e")[2])  # of what is shown: 9.9999 has four digits as 10.00
     if magnitude < -4 or magnitude > 14:
-        return f"{value:.{digits - 1}e}"
+        return rounded
     return f"{value:,.{max(0, digits - 1 - magnitude)}f}"
 
 
