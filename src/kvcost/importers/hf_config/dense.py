@@ -19,7 +19,7 @@ _MHA_ONLY = words(
     "chatglm stablelm_epoch moss"
 )
 _BIASED = words("gpt2 gpt-sw3 gpt_neox opt bloom gpt_bigcode starcoder2 phi phi-msft biogpt xglm jais gpt_oss jais2")
-_QKV_BIASED = words("qwen qwen2 qwen2_moe qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text qwen2_5_omni_text glm4v_text dream")
+_QKV_BIASED = words("mimo qwen qwen2 qwen2_moe qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text qwen2_5_omni_text glm4v_text dream")
 
 _BIAS_FLAGS = ("attention_bias", "add_qkv_bias", "qkv_bias", "use_qkv_bias", "add_bias_linear")
 _KV_NAMES = (

@@ -24,7 +24,7 @@ from .defaults import class_defaults
 from .dense import dense
 from .dtype import checkpoint_dtype, kv_dtype
 from .encdec import bart, mllama, t5, whisper
-from .fields import Fields, shown
+from .fields import Fields, shown, words
 from .hybrid import bailing_linear, bamba, falcon_h1, gated_delta, granite_hybrid, jamba, kimi_linear, lfm2, minimax, minimax_m3, recurrent_gemma
 from .mla import longcat, mla
 from .nested import TextConfig, text_config
@@ -47,9 +47,10 @@ _DENSE = (
     "laguna llama llama4_text mellum minicpm minimax_m2 ministral ministral3 mistral mixtral mpt nanochat nemotron olmo olmo2 olmo3 olmoe opt orion "
     "bailing_moe bailing_moe_v2 persimmon phi phi-msft phi3 phi3_v phi4_multimodal phi4mm phimoe qwen qwen2 qwen2_5_omni_text qwen2_5_vl_text qwen2_moe "
     "qwen2_vl_text qwen3 qwen3_moe qwen3_omni_moe_text qwen3_vl_moe_text qwen3_vl_text sarvam_moe seed_oss skywork smollm3 solar solar_open stablelm "
+    "beam cohere_compass_text deepseek flint kolibri1 mimo muse_glimmer_text "
     "stablelm_epoch starcoder2 step1 step3_text telechat telechat2 vaultgemma voxtral_realtime_text xglm xverse yi"
 )
-_MLA = "axk1 deepseek_v2 deepseek_v3 deepseek_v32 glm4_moe_lite glm_moe_dsa minicpm3 mistral4 sarvam_mla youtu pangu_ultra_moe"
+_MLA = "axk1 axk2 hy_v4 hy_v4_vl_text deepseek_v2 deepseek_v3 deepseek_v32 glm4_moe_lite glm_moe_dsa minicpm3 mistral4 sarvam_mla youtu pangu_ultra_moe"
 _READERS: dict[str, Reader] = {
     **dict.fromkeys(_DENSE.split(), dense),
     **dict.fromkeys(_MLA.split(), mla),
@@ -57,10 +58,10 @@ _READERS: dict[str, Reader] = {
     **dict.fromkeys(("mamba", "falcon_mamba"), mamba_only),
     **dict.fromkeys(("rwkv", "rwkv5", "rwkv6", "rwkv7"), rwkv),
     **dict.fromkeys(("zamba", "zamba2"), zamba),
-    **dict.fromkeys(("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "olmo_hybrid"), gated_delta),
+    **dict.fromkeys(("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "olmo_hybrid", "lara_mini"), gated_delta),
     **dict.fromkeys(("minimax", "minimax_m1", "minimax_text_01"), minimax),
     **dict.fromkeys(("minimax_m3_vl_text", "minimax_m3_text", "minimax_m3"), minimax_m3),
-    **dict.fromkeys(("lfm2", "lfm2_moe"), lfm2),
+    **dict.fromkeys(("lfm2", "lfm2_moe", "lfm3"), lfm2),
     **dict.fromkeys(("kimi_linear", "bailing_hybrid"), kimi_linear),
     **dict.fromkeys(("bailing_moe_linear", "bailing_moe_v2_5"), bailing_linear),
     **dict.fromkeys(("deci", "decilm", "nemotron-nas"), decilm),
@@ -86,21 +87,19 @@ _ALIASES = {
     "RefinedWeb": "falcon",
     "RefinedWebModel": "falcon",
     "kimi_k2": "deepseek_v3",
-    "deepseek": "deepseek_v2",
-    "mimo": "qwen2",
-    "gpt_neox_japanese": "gpt_neox",
-    "codellama": "llama",
     "Yi": "yi",
 }
 _BY_ARCHITECTURE = {"Grok1ForCausalLM": "grok-1", "Grok1ModelForCausalLM": "grok-1"}
+_ENCODERS = words(
+    "bert bert-generation big_bird camembert clip data2vec-text deberta deberta-v2 distilbert electra ernie megatron-bert modernbert rembert roberta "
+    "roberta-prelayernorm roc_bert roformer siglip vit xlm-roberta xlm-roberta-xl xmod"
+)
 _REFUSED = {
     "deepseek_v4": "caches compressed rows beside a window, with a state of their own",
     "deepseek_v41": "caches compressed rows beside a window, with a state of their own",
     "glm5_next_text": "pools its indexer keys",
     "gemma4_assistant": "drafts for another model and reads that model's cache",
-    **dict.fromkeys(
-        ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "deberta", "deberta-v2", "modernbert", "vit", "clip"), "is an encoder and has no KV cache"
-    ),
+    **dict.fromkeys(_ENCODERS, "is an encoder and has no KV cache"),
 }
 KNOWN_TYPES = frozenset(_READERS)
 _ORDER = (FullAttention, MlaLatent, Indexer, SlidingWindow, Chunked, CrossAttention, Recurrent, SharedKv)

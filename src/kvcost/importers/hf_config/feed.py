@@ -114,6 +114,10 @@ def moe_feed(fields: Fields, experts: int, layer: int, hidden: int) -> Feed | No
     if fields.kind == "gpt_oss":
         one += 2 * width + hidden
     router = hidden * (experts + (fields.given("zero_expert_num") or 0))
+    if fields.kind == "ernie4_5_vl_moe_text":
+        # As many experts of the second width serve image tokens; a text token runs none of them.
+        images = _at(fields, "moe_intermediate_size", 1) if isinstance(fields.raw("moe_intermediate_size"), list) else 0
+        one += 3 * hidden * images
     return Feed(_shared_params(fields, width, hidden, layer) + router, experts * one, experts, per_token)
 
 
@@ -131,13 +135,12 @@ def _expert_count(fields: Fields) -> int:
 
 def _sparse_layers(fields: Fields, layers: int) -> list[bool]:
     """Which layers route: every family writes it in its own way."""
-    kinds = fields.words("mlp_layer_types")
-    if kinds is not None and len(kinds) >= layers:
-        return [kind != "dense" for kind in kinds[:layers]]
+    kinds = fields.words("mlp_layer_types", layers)
+    if kinds is not None:
+        return [kind != "dense" for kind in kinds]
     listed = fields.raw("moe_layer_freq")
     if isinstance(listed, list):
-        frequencies = fields.numbers("moe_layer_freq") or ()
-        return [bool(frequencies[i]) if i < len(frequencies) else True for i in range(layers)]
+        return [bool(frequency) for frequency in fields.numbers("moe_layer_freq", layers) or ()]
     enumerated = fields.raw("moe_layers_enum")
     if isinstance(enumerated, str):
         chosen = {int(word) for word in enumerated.split(",") if word.strip().isdecimal()}

@@ -122,11 +122,21 @@ class Fields:
             return None
         if not isinstance(value, list | tuple):
             raise self.fail(name, f"is not a list: {shown(value)}", "write a list with one entry per layer")
+        if length is not None and len(value) == length + self._draft_layers():
+            value = value[:length]
         if length is not None and len(value) != length:
             raise self.fail(name, f"has {len(value)} entries for {length} layers", "give one entry per layer, or mend the layer count")
         if len(value) > MAX_LAYERS:
             raise self.fail(name, f"has {len(value)} entries", f"at most {MAX_LAYERS} are possible")
         return value
+
+    def _draft_layers(self) -> int:
+        """Layers of multi-token prediction, which some files list after the others; they are not served as such."""
+        for name in ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"):
+            value = self.values.get(name)
+            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                return value
+        return 0
 
     def words(self, name: str, length: int | None = None) -> tuple[str, ...] | None:
         """A list of strings, one per layer where `length` is given."""

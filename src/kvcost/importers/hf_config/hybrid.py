@@ -31,11 +31,9 @@ __all__ = [
 def _from_list(fields: Fields, layers: int) -> list[str] | None:
     """The layer map as layer_types or layers_block_type give it."""
     for name in ("layer_types", "layers_block_type"):
-        words = fields.words(name)
+        words = fields.words(name, layers)
         if words is not None:
-            if len(words) < layers:
-                raise fields.fail(name, f"has {len(words)} entries for {layers} layers", "give one entry per layer, or mend num_hidden_layers")
-            return [canonical_kind(fields, name, word) for word in words[:layers]]
+            return [canonical_kind(fields, name, word) for word in words]
     return None
 
 

@@ -9,6 +9,7 @@ __all__ = ["tower_params"]
 
 _LLAMA4_VISION = {"hidden_size": 768, "num_hidden_layers": 34, "intermediate_size": 5632, "patch_size": 14, "image_size": 448, "vision_output_dim": 7680}
 _GATED = ("qwen2_5_vl", "qwen2_5_omni", "pixtral", "mistral3", "glm4v", "glm4v_moe", "glm46v", "mistral4")
+_GLM = ("glm4v", "glm4v_moe", "glm46v")
 _MERGED = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen3_omni_moe", "glm4v", "glm4v_moe", "glm46v", "qwen2_5_omni")
 
 
@@ -63,6 +64,9 @@ def _vision(vision: Mapping[str, Any], kind: str, hidden: int) -> int | None:
         return None
     patch, image = _number(vision, "patch_size") or 14, _number(vision, "image_size")
     gated = kind in _GATED or own in _GATED
+    context = feed
+    if kind in _GLM:
+        feed = _number(vision, "out_hidden_size") or hidden
     frames = _number(vision, "temporal_patch_size") or 1
     total = _layers(width, feed, count, gated) + 3 * patch * patch * frames * width + 2 * width
     total += ((image // patch) ** 2 + 1) * width if image and kind not in _MERGED and not gated else 0
@@ -72,6 +76,8 @@ def _vision(vision: Mapping[str, Any], kind: str, hidden: int) -> int | None:
         total += _layers(width, feed, extra, gated) + 10 * 4 * ((image // patch) ** 2 + 1) * width
     if kind == "llama4":
         total += feed * 4096 + 4096 * 4096
+    if kind in _GLM:
+        return total + feed * feed + 3 * feed * context + 4 * width * feed
     return total + _projector(vision, kind, width, hidden)
 
 

@@ -109,7 +109,11 @@ def mimo(fields: Fields, conventions: Conventions) -> Decoder:
     """MiMo-V2: swa_* fields for the windowed layers; K and V differ in width."""
     full = read_heads(fields)
     query = fields.given("swa_num_attention_heads", least=1) or full.query
-    kv = fields.given("swa_num_key_value_heads", least=1) or full.kv
+    kv = fields.given("swa_num_key_value_heads", least=1)
+    if kv is None:
+        kv = 2 * full.kv
+        fields.assumed["swa_num_key_value_heads"] = f"twice num_key_value_heads = {kv}"
+    fields.read.add("attention_chunk_size")
     k_dim = fields.given("swa_head_dim", least=1) or full.k_dim
     v_dim = fields.given("swa_v_head_dim", least=1) or full.v_dim
     return _by_kind(fields, conventions, Heads(query, kv, k_dim, v_dim), full)
@@ -169,15 +173,48 @@ def gemma4(fields: Fields, conventions: Conventions) -> Decoder:
     if full.query % full.kv:
         raise fields.fail("num_global_key_value_heads", f"does not divide the query heads: {full.query} / {full.kv}", "mend the head counts")
     fields.read.add("per_layer_config")
+    other = _per_layer_inputs(fields, layers, hidden) if fields.kind == "gemma4_text" else 0
     first_shared, kinds = _first_shared(fields, layers), attention_kinds(fields, layers)
     blocks = []
     for i, kind in enumerate(kinds):
         heads = sliding if kind == SLIDING else full
-        params = attention_params(fields, heads, hidden) - (hidden * kv * width if equal and kind == FULL else 0)
+        values = hidden * full.kv * full.v_dim if equal and kind == FULL else 0
+        params = attention_params(fields, heads, hidden) - values
         if i >= first_shared:
-            params -= hidden * heads.kv * 2 * heads.k_dim - (hidden * kv * width if equal and kind == FULL else 0)
+            params -= hidden * heads.kv * 2 * heads.k_dim - values
         blocks.append(Block((SharedKv() if i >= first_shared else attention_layer(fields, conventions, kind, heads),), params))
-    return Decoder(tuple(blocks), _gemma4_feeds(fields, layers, first_shared), full.query, sliding.k_dim, _per_layer_inputs(fields, layers, hidden))
+    return Decoder(tuple(blocks), _gemma4_feeds(fields, layers, first_shared), full.query, sliding.k_dim, other)
+
+
+def _global_override(fields: Fields, full: Heads, layers: int) -> Heads:
+    """The heads of the full layers where a file of transformers 5 lists them layer by layer; they must agree."""
+    table = fields.raw("per_layer_config")
+    if table is None:
+        return full
+    if not isinstance(table, dict) or not table:
+        raise fields.fail("per_layer_config", "is not an object of layers", "write {layer number: {field: value}}")
+    found = {Heads(full.query, entry.given("num_key_value_heads", least=1) or full.kv, *_widths(entry)) for entry in _entries(fields, table, layers)}
+    if len(found) > 1:
+        raise fields.fail("per_layer_config", "gives full layers different heads", "the reader knows one set of heads for full layers")
+    return found.pop()
+
+
+def _entries(fields: Fields, table: dict[str, object], layers: int) -> list[Fields]:
+    wrapped = Fields(table, fields.kind, inside=f"{fields.inside}per_layer_config.", defaults={})
+    entries = []
+    for name in table:
+        entry = wrapped.table(name)
+        if entry is None or not isinstance(name, str) or not name.isdecimal() or int(name) >= layers:
+            raise fields.fail("per_layer_config", f"names a layer that does not exist: {name!r}", f"layers count from 0 to {layers - 1}")
+        if unknown := set(entry.values) - {"head_dim", "num_key_value_heads"}:
+            raise fields.fail("per_layer_config", f"overrides a field that is not known here: {min(map(str, unknown))}", "known are head_dim and KV heads")
+        entries.append(entry)
+    return entries
+
+
+def _widths(entry: Fields) -> tuple[int, int]:
+    width = entry.count("head_dim")
+    return width, width
 
 
 def _gemma4_feeds(fields: Fields, layers: int, first_shared: int) -> tuple[Feed, ...] | None:

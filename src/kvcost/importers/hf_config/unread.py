@@ -22,6 +22,7 @@ _CONCEPTS = tuple(
         r"layer_types|layers_block_type|hybrid_override|attn_type_list|block_configs|attn_layer|full_attn_(layers|idxs)|layer_map",
         r"^index_(head|n_heads|topk|kpool)|indexer|sparse_attention",
         r"cross_attention_layers",
+        r"per_layer_config|_per_layer$",
         r"loop_num|num_loops|recurrent_loops",
     )
 )
@@ -30,10 +31,10 @@ _UNUSUAL = re.compile(
     r"window|sliding|attention_chunk|chunk_size|lora_rank|latent|compress|shar|layer_types|block_type|block_config|pattern|mamba|ssm|conv|"
     r"d_state|state_size|state_dim|n_state|recurr|lru|linear_(attn|num|key|value|conv|head)|delta|rwkv|retention|cross_att|encoder|decoder_layers|"
     r"index_(n_heads|head_dim|topk)|indexer|sparse_att|attn_type|attention_type|full_att|attn_layer|memory|(^|_)cla(_|$)|multi_query$|no_rope|nope|"
-    r"per_layer|loop|recursion|global_head|global_key|swa_|head_dim_list|hyena|block_list"
+    r"per_layer|loop|recursion|cycles|global_head|global_key|swa_|head_dim_list|hyena|block_list"
 )
 _HARMLESS = re.compile(
-    r"expert|chunk_size_feed_forward|embed|^_|output|vocab|mlp|rope_theta|dropout|share_input_output|tie_|token|vision|audio|image|video|encoder_decoder$|norm"
+    r"expert|chunk_size_feed_forward|embed|^_|output|vocab|mlp|rope_theta|dropout|_(alpha|beta)(_|$)|share_input_output|tie_|token|vision|audio|image|video|encoder_decoder$|norm"
 )
 
 

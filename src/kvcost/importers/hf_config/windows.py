@@ -135,7 +135,7 @@ _WINDOWED = (
     "minimax_m2 minicpm olmoe h2ovl"
 )
 _QWEN = (
-    "qwen2 qwen2_moe qwen3 qwen3_moe qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text qwen2_5_omni_text qwen3_omni_moe_text dots1 dots_ocr "
+    "mimo qwen2 qwen2_moe qwen3 qwen3_moe qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text qwen2_5_omni_text qwen3_omni_moe_text dots1 dots_ocr "
     "qwen3_vl_text qwen3_vl_moe_text qwen3_next qwen3_5_text qwen3_5_moe_text dream seed_oss"
 )
 _RULES: dict[str, Callable[[Fields, int], list[str]]] = {
@@ -168,13 +168,11 @@ def attention_kinds(fields: Fields, layers: int) -> list[str]:
     A rule that makes layers slide holds only where the window is on; sliding layers without a window
     are an error, since neither reading can be told to be right.
     """
-    listed = fields.words("layer_types")
+    listed = fields.words("layer_types", layers)
     rule = _RULES.get(fields.kind)
     if listed is not None:
-        if len(listed) < layers:
-            raise fields.fail("layer_types", f"has {len(listed)} entries for {layers} layers", "give one entry per layer, or mend num_hidden_layers")
         fields.read.update(("sliding_window_pattern", "_sliding_window_pattern", "max_window_layers", "use_sliding_window", "hybrid_layer_pattern"))
-        kinds = [canonical_kind(fields, "layer_types", word) for word in listed[:layers]]
+        kinds = [canonical_kind(fields, "layer_types", word) for word in listed]
         if SLIDING in kinds and window_tokens(fields) is None:
             raise fields.fail("layer_types", "names sliding layers, and no sliding_window says how long", "add sliding_window")
         return kinds
