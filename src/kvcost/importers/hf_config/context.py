@@ -33,7 +33,10 @@ def context_tokens(fields: Fields) -> int | None:
     name = fields.first(*_NAMES)
     if name is not None:
         return fields.number(name, fields.values[name], 1, 2**40)
-    return fields.defaults.get("max_position_embeddings")
+    limit = fields.defaults.get("max_position_embeddings")
+    if limit is not None:
+        fields.assumed["max_position_embeddings"] = str(limit)
+    return limit
 
 
 def _scaling(fields: Fields) -> Mapping[str, Any] | None:

@@ -15,7 +15,7 @@ __all__ = ["Heads", "attention_layer", "attention_params", "dense", "read_heads"
 
 # Classes whose files never carry a KV head count: every query head has its own K and V.
 _MHA_ONLY = words(
-    "gpt2 gpt-sw3 gptj gpt_neox gpt_neo codegen opt bloom biogpt xglm mpt persimmon baichuan qwen phi-msft jais gpt_bigcode nemotron_h t5 openelm orion "
+    "gpt2 gpt-sw3 gptj gpt_neox gpt_neo codegen opt bloom biogpt xglm mpt persimmon baichuan qwen phi-msft jais gpt_bigcode t5 openelm orion "
     "chatglm stablelm_epoch moss"
 )
 _BIASED = words("gpt2 gpt-sw3 gpt_neox opt bloom gpt_bigcode starcoder2 phi phi-msft biogpt xglm jais gpt_oss jais2")
@@ -50,9 +50,8 @@ def _kv_heads(fields: Fields, heads: int) -> int:
         return _falcon_kv_heads(fields, heads)
     if kind == "gpt_bigcode":
         return 1 if fields.flag("multi_query", True) else heads
-    if kind == "chatglm" and not fields.flag("multi_query_attention"):
-        fields.read.add("multi_query_group_num")
-        return heads
+    if kind == "chatglm":
+        return _chatglm_kv_heads(fields, heads)
     attention = fields.table("attn_config")
     if attention is not None and (found := attention.given("kv_n_heads", least=1)) is not None:
         return found
@@ -60,10 +59,20 @@ def _kv_heads(fields: Fields, heads: int) -> int:
         return 1
     found = fields.maybe(*_KV_NAMES, most=2**16)
     if found is None:
-        if kind not in _MHA_ONLY and not any(name in fields.values for name in _KV_NAMES):
+        if kind not in _MHA_ONLY:
             fields.assumed["num_key_value_heads"] = f"num_attention_heads = {heads}"
         return heads
     return found
+
+
+def _chatglm_kv_heads(fields: Fields, heads: int) -> int:
+    """ChatGLM: multi_query_attention means multi_query_group_num heads, not one."""
+    if fields.raw("multi_query_attention") is None and fields.has("multi_query_group_num"):
+        fields.assumed["multi_query_attention"] = "false"
+    if not fields.flag("multi_query_attention"):
+        fields.read.add("multi_query_group_num")
+        return heads
+    return fields.count("multi_query_group_num", most=2**16)
 
 
 def _new_falcon(fields: Fields) -> bool:
@@ -74,10 +83,14 @@ def _new_falcon(fields: Fields) -> bool:
 def _falcon_kv_heads(fields: Fields, heads: int) -> int:
     """Falcon: num_kv_heads counts only with the new decoder architecture; else multi_query means one head."""
     given = fields.given("num_kv_heads", "n_head_kv", least=1, most=2**16)
+    if given not in (None, heads) and not fields.has("new_decoder_architecture") and "n_head_kv" not in fields.values:
+        fields.assumed["new_decoder_architecture"] = "false"
     if _new_falcon(fields):
         if given is None:
             fields.assumed["num_kv_heads"] = f"num_attention_heads = {heads}"
         return heads if given is None else given
+    if not fields.has("multi_query"):
+        fields.assumed["multi_query"] = "true"
     return 1 if fields.flag("multi_query", True) else heads
 
 
@@ -88,7 +101,11 @@ def read_heads(fields: Fields) -> Heads:
     if query % kv:
         raise fields.fail("num_key_value_heads", f"does not divide the query heads: {query} / {kv}", "mend num_attention_heads or num_key_value_heads")
     width = fields.per_head(fields.hidden(), query)
-    v_dim = fields.maybe("v_head_dim") or width
+    v_dim = fields.maybe("v_head_dim")
+    if v_dim is None:
+        v_dim = width
+        if fields.kind.startswith("mimo_v2"):
+            fields.assumed["v_head_dim"] = f"head_dim = {width}"
     return Heads(query, kv, width, v_dim)
 
 
@@ -98,7 +115,8 @@ def attention_layer(fields: Fields, conventions: Conventions, kind: str, heads: 
     shorter = 1 if conventions.hf_run or conventions.window_minus_one else 0
     if kind == SLIDING:
         window = window_tokens(fields)
-        assert window is not None  # noqa: S101 - attention_kinds refuses sliding layers without one
+        if window is None:
+            raise fields.fail("sliding_window", "is missing or switched off, and the layer map names sliding layers", "say how long the window is")
         limit = context_tokens(fields)
         if limit is not None and window >= limit:
             return FullAttention(kv, heads.k_dim, heads.v_dim)

@@ -64,7 +64,7 @@ def _at(fields: Fields, name: str, layer: int) -> int:
     if isinstance(value, list):
         listed = fields.numbers(name) or (0,)
         return listed[min(layer, len(listed) - 1)]
-    return fields.number(name, value, 0, 2**31 - 1)
+    return fields.number(name, value, 0)
 
 
 def _expert_width(fields: Fields, layer: int) -> int | None:

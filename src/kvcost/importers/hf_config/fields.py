@@ -12,7 +12,17 @@ from .defaults import class_defaults
 __all__ = ["MAX_LAYERS", "Fields", "shown", "words"]
 
 MAX_LAYERS = 4096
-_MOST = 2**31 - 1
+# Above every real size of a layer, a vocabulary or a window; what is larger is a slip of the pen.
+_MOST = 2**24
+
+# Classes that know no head_dim of their own: hidden / heads is the rule there, not an assumption.
+_DERIVED = (
+    "llama qwen qwen2 qwen2_moe qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text mimo phi phi-msft phi3 phi3_v phi4mm phi4_multimodal gpt2 gpt-sw3 gptj "
+    "gpt_neox gpt_neo gpt_bigcode codegen opt bloom falcon mpt dbrx starcoder2 internlm internlm2 baichuan granite granitemoe granitemoehybrid "
+    "granitemoeshared olmo olmo2 olmo3 olmoe stablelm stablelm_epoch cohere mixtral jamba bamba persimmon biogpt xglm jais deepseek deepseek_v2 lfm2 "
+    "lfm2_moe minicpm orion xverse yi aquila skywork telechat2 mllama_text_model exaone exaone4 apertus t5 plamo2 deci decilm nemotron-nas grok-1 solar "
+    "hunyuan hunyuan_v1_dense hunyuan_v1_moe phimoe arctic glm4v_text"
+)
 
 
 def words(text: str) -> frozenset[str]:
@@ -56,6 +66,10 @@ class Fields:
         self.read.add(name)
         return self.values.get(name) is not None
 
+    def skip(self, *prefixes: str) -> None:
+        """Marks fields as known that this file's layer map leaves without a use."""
+        self.read.update(name for name in self.values if isinstance(name, str) and name.startswith(prefixes))
+
     def raw(self, name: str) -> Any:
         """The value as it stands, None where it is missing or null."""
         self.read.add(name)
@@ -66,7 +80,7 @@ class Fields:
         self.read.update(names)
         return next((name for name in names if self.values.get(name) is not None), None)
 
-    def number(self, name: str, value: object, least: int, most: int) -> int:
+    def number(self, name: str, value: object, least: int, most: int = _MOST) -> int:
         """A whole number in its range, or an error that names the field."""
         if isinstance(value, float) and math.isfinite(value) and value == int(value):
             value = int(value)
@@ -181,4 +195,6 @@ class Fields:
             return explicit
         if hidden % heads:
             raise self.fail("num_attention_heads", f"does not divide the hidden size: {hidden} / {heads}", "mend one of the two, or add head_dim")
+        if self.kind not in words(_DERIVED):
+            self.assumed["head_dim"] = f"hidden_size / num_attention_heads = {hidden // heads}"
         return hidden // heads

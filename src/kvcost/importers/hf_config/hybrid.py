@@ -42,6 +42,7 @@ def _mixed(fields: Fields, conventions: Conventions, kinds: list[str], linear: C
     heads, hidden = read_heads(fields), fields.hidden()
     params = attention_params(fields, heads, hidden)
     state = linear(fields, conventions) if LINEAR in kinds else None
+    fields.skip("mamba_", "linear_", "conv", "lru_")
     blocks = []
     for kind in kinds:
         if kind == LINEAR and state is not None:
@@ -152,7 +153,7 @@ def recurrent_gemma(fields: Fields, conventions: Conventions) -> Decoder:
         if not cycle:
             fields.assumed["block_types"] = "recurrent, recurrent, attention"
         cycle = cycle or ("recurrent", "recurrent", "attention")
-        kinds = [LINEAR if cycle[i % len(cycle)] == "recurrent" else SLIDING for i in range(layers)]
+        kinds = [canonical_kind(fields, "block_types", cycle[i % len(cycle)]) for i in range(layers)]
     fields.read.add("block_types")
     decoder = _mixed(fields, conventions, [SLIDING if kind == FULL else kind for kind in kinds], rg_lru)
     # intermediate_size counts both halves of the gated MLP.

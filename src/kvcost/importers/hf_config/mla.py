@@ -55,19 +55,30 @@ def owns_indexer(fields: Fields, layers: int) -> list[bool]:
         if unknown := set(words) - {"full", "shared"}:
             raise fields.fail("indexer_types", f"names '{min(unknown)}'", "each entry is full or shared")
         return [word == "full" for word in words]
-    period = fields.given("index_topk_freq") or 1
+    period = fields.given("index_topk_freq")
     offset = fields.given("index_skip_topk_offset")
-    offset = 2 if offset is None else offset
+    if period is None and fields.kind == "glm_moe_dsa":
+        fields.assumed["index_topk_freq"] = "1: every layer owns an indexer"
+    period = period or 1
+    if offset is None:
+        offset = 2
+        if period > 1:
+            fields.assumed["index_skip_topk_offset"] = "2"
     return [max(i - offset + 1, 0) % period == 0 for i in range(layers)]
 
 
 def mla(fields: Fields, conventions: Conventions) -> Decoder:
     """A decoder of latent attention; with kv_lora_rank null it is an ordinary one with heads."""
     if "kv_lora_rank" in fields.values and not fields.has("kv_lora_rank"):
+        if fields.raw("use_mla") is not False and fields.given("qk_nope_head_dim"):
+            raise fields.fail("kv_lora_rank", "is null while qk_nope_head_dim is not", "give the latent's rank, or set use_mla to false")
+        fields.note("no-latent", "kv_lora_rank is null: the cache is counted with heads, not as latents", "give kv_lora_rank if the model uses MLA")
         fields.read.update(("qk_rope_head_dim", "qk_nope_head_dim", "q_lora_rank", "v_head_dim", "use_mla"))
         plain = Fields({name: value for name, value in fields.values.items() if name != "v_head_dim"}, fields.kind, defaults={})
         decoder = dense(plain, conventions)
         fields.read |= plain.read
+        fields.assumed |= plain.assumed
+        fields.notes += plain.notes
         return decoder
     layers, hidden, heads = fields.layers(), fields.hidden(), fields.heads()
     fields.read.update(("num_key_value_heads", "head_dim", "use_mla", "layer_types"))

@@ -35,8 +35,8 @@ def tied_embeddings(text: Fields, top: Fields) -> bool:
 
 def vocab_size(text: Fields, top: Fields) -> int:
     """Rows of the embedding, 0 where no field says."""
-    found = text.given("vocab_size", "padded_vocab_size", "n_vocab", least=1, most=2**28)
-    found = found if found is not None else top.given("vocab_size", "padded_vocab_size", least=1, most=2**28)
+    found = text.given("vocab_size", "padded_vocab_size", "n_vocab", least=1)
+    found = found if found is not None else top.given("vocab_size", "padded_vocab_size", least=1)
     return found or text.maybe("vocab_size") or 0
 
 

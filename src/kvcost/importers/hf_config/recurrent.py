@@ -10,9 +10,12 @@ __all__ = ["delta", "kimi_delta", "lightning", "mamba1", "mamba2", "rg_lru", "sh
 
 _BITS = {"bf16": 16, "fp16": 16, "fp32": 32, "bfloat16": 16, "float16": 16, "float32": 32, "half": 16, "float": 32}
 
+_LIGHTNING = ("minimax", "minimax_m1", "minimax_text_01")
+
 
 def state_bits(fields: Fields, conventions: Conventions, default: int) -> int:
     """Bits of one element of the recurrent state: asked for, else written in the file, else the family's, always stated."""
+    fields.read.update(("mamba_ssm_cache_dtype", "mamba_ssm_dtype"))
     if conventions.state_dtype != "auto":
         return _BITS[conventions.state_dtype]
     written = fields.text("mamba_ssm_cache_dtype") or fields.text("mamba_ssm_dtype")
@@ -21,7 +24,7 @@ def state_bits(fields: Fields, conventions: Conventions, default: int) -> int:
         if bits is None:
             raise fields.fail("mamba_ssm_cache_dtype", f"names a dtype that is not known here: '{written}'", "write float32, bfloat16 or float16")
         return bits
-    bits = 32 if conventions.hf_run else default
+    bits = 32 if conventions.hf_run and fields.kind not in _LIGHTNING else default
     name = "fp32" if bits == 32 else "the model's 16-bit dtype"
     fields.note("state-dtype", f"the recurrent state is counted in {name}: the file does not say", "give its dtype (state_dtype) if the engine stores another")
     return bits
@@ -85,8 +88,8 @@ def kimi_delta(fields: Fields, conventions: Conventions) -> Block:
     hidden = fields.hidden()
     table = fields.table("linear_attn_config")
     source = table or fields
-    heads = source.count("num_heads", "linear_num_heads") if table else fields.count("linear_num_heads", "num_attention_heads")
-    width = source.count("head_dim") if table else fields.count("linear_head_dim", "head_dim")
+    heads = source.count("num_heads", "linear_num_heads") if table else fields.count("linear_num_heads")
+    width = source.count("head_dim") if table else fields.count("linear_head_dim")
     kernel = source.count("short_conv_kernel_size", "linear_conv_kernel_dim") if table else fields.count("linear_conv_kernel_dim", "short_conv_kernel_size")
     inner = heads * width
     gates = 2 * (hidden * width + width * inner) + hidden * heads

@@ -69,6 +69,7 @@ def nemotron_h(fields: Fields, conventions: Conventions) -> Decoder:
     """Nemotron-H and Nemotron 3: each layer is one thing, Mamba 2 (scan state in fp32), attention, MLP or experts."""
     kinds, heads, hidden = _nemotron_map(fields), read_heads(fields), fields.hidden()
     fields.read.update(("num_hidden_layers", "mtp_hybrid_override_pattern", "mtp_layers_block_type", "layer_types", "sliding_window", "expand", "mamba_expand"))
+    fields.skip("mamba_", "ssm_", "conv_")
     state: Block | None = None
     if LINEAR in kinds:
         count, width = fields.count("mamba_num_heads"), fields.count("mamba_head_dim")

@@ -145,7 +145,10 @@ def gemma3n(fields: Fields, conventions: Conventions) -> Decoder:
 
 
 def _first_shared(fields: Fields, layers: int) -> int:
-    shared = fields.maybe("num_kv_shared_layers", least=0) or 0
+    shared = fields.maybe("num_kv_shared_layers", least=0)
+    if shared is None:
+        fields.assumed["num_kv_shared_layers"] = "0"
+        return layers
     if shared >= layers:
         raise fields.fail("num_kv_shared_layers", f"leaves no layer of {layers} that owns a cache: {shared}", "it must be below num_hidden_layers")
     return layers - shared

@@ -105,6 +105,7 @@ def _hybrid_pattern(fields: Fields, layers: int) -> list[str]:
     """MiMo: hybrid_layer_pattern, 1 = sliding; its class makes the first and every sixth layer full."""
     pattern = fields.numbers("hybrid_layer_pattern", layers)
     if pattern is None:
+        fields.note("layer-pattern", "the file gives no hybrid_layer_pattern: the first and every sixth layer attend to the whole prompt", "add it")
         return [FULL if i == 0 or (i + 1) % 6 == 0 else SLIDING for i in range(layers)]
     return [SLIDING if flag else FULL for flag in pattern]
 
@@ -112,6 +113,7 @@ def _hybrid_pattern(fields: Fields, layers: int) -> list[str]:
 def _chunks(fields: Fields, layers: int) -> list[str]:
     """Llama 4: no_rope_layers, 1 = chunked; missing or empty = every fourth layer is full."""
     if fields.given("attention_chunk_size", least=1) is None and "attention_chunk_size" in fields.values:
+        fields.note("window-off", "attention_chunk_size is null: every layer is counted full", "give the chunk's length if layers are chunked")
         return [FULL] * layers
     rope = fields.numbers("no_rope_layers") or ()
     if not rope:
@@ -158,6 +160,8 @@ def window_tokens(fields: Fields) -> int | None:
     """The window of the sliding layers; None where the file switches it off (null, or a value below 1)."""
     name = fields.first("sliding_window", "sliding_window_size", "attention_window_size", "window_size")
     if name is not None and isinstance(fields.values[name], int) and fields.values[name] in (0, -1):
+        if fields.values[name] is not False:
+            fields.note("window-off", f"{name} = {fields.values[name]} is read as switched off: every layer is counted full", "set it to null, or to a length")
         return None
     return fields.maybe("sliding_window", "sliding_window_size", "attention_window_size", "window_size")
 
@@ -178,6 +182,9 @@ def attention_kinds(fields: Fields, layers: int) -> list[str]:
         return kinds
     kinds = rule(fields, layers) if rule else [FULL] * layers
     if SLIDING in kinds and window_tokens(fields) is None:
+        optional = rule in (_all, _from_max_window_layers, _letters)
+        if not optional or "sliding_window" not in fields.values:
+            fields.note("window-off", "the file gives no sliding window: every layer is counted full", "add sliding_window, or set it to null")
         fields.read.update(("sliding_window_pattern", "_sliding_window_pattern"))
         return [FULL] * layers
     return kinds
