@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kvcost.catalog.store import Catalog
 from kvcost.cost.dtypes import parse_kv_dtype
 from kvcost.cost.kv import held_bytes, kv_layout, marginal_bytes, state_bytes
 from kvcost.importers.hf_config import Conventions, read_hf_config
@@ -102,3 +103,25 @@ def test_experts_and_context_limits():
             misses.append((row["slug"], "context", model.context_limit_tokens, row["context_limit"]))
     report("experts and context limits", len(rows()) - len(misses), misses)
     assert all(slug in EXPLAINED for slug, *_ in misses)
+
+
+def test_the_catalog_and_the_reader_agree():
+    catalog, compared, misses = Catalog(), 0, []
+    for row in rows():
+        if not catalog.has("models", row["hf_id"]):
+            continue
+        entry, model = catalog.model(row["hf_id"]), read(row)
+        compared += 1
+        names = ("query_heads", "head_dim", "hidden_size", "kv_dtype", "tied_embeddings", "vocab_size", "params_total", "params_active", "experts")
+        pairs = [(name, getattr(entry, name), getattr(model, name)) for name in names]
+        misses += [(row["slug"], name, one, other) for name, one, other in pairs if one != other and not near(one, other)]
+        if figures(entry) != figures(model):
+            misses.append((row["slug"], "bytes", figures(entry), figures(model)))
+    report(f"catalog entries ({compared})", compared - len({slug for slug, *_ in misses}), misses)
+    assert compared > 10
+    assert misses == []
+
+
+def near(one, other):
+    """Parameter counts: closed form against a counted one."""
+    return isinstance(one, int) and isinstance(other, int) and one > 10**6 and abs(one / other - 1) < 0.01

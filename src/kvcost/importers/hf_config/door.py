@@ -40,12 +40,12 @@ __all__ = ["KNOWN_TYPES", "read_hf_config"]
 Reader = Callable[[Fields, Conventions], Decoder]
 
 _DENSE = (
-    "afmoe apertus apertus1p5_text aquila arcee arctic aria_text baichuan biogpt bitnet bloom chatglm codegen cohere cohere2 cohere2_moe cwm dbrx diffllama "
+    "afmoe apertus apertus1p5_text aquila arcee aria_text baichuan biogpt bitnet bloom chatglm codegen cohere cohere2 cohere2_moe cwm dbrx diffllama "
     "dots1 dots_ocr dream emu3_text_model ernie4_5 ernie4_5_moe ernie4_5_vl_moe_text exaone exaone4 exaone_moe falcon flex_olmo gemma gemma2 gemma3_text glm "
     "glm4 glm4_moe glm4v_text glm4v_moe_text gpt-sw3 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_oss gptj granite granite_swa granitemoe granitemoe_swa "
     "granitemoeshared grok-1 h2ovl helium hunyuan hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text hy_v3 hyperclovax internlm internlm2 internlm3 jais jais2 "
     "laguna llama llama4_text mellum minicpm minimax_m2 ministral ministral3 mistral mixtral mpt nanochat nemotron olmo olmo2 olmo3 olmoe opt orion "
-    "bailing_moe bailing_moe_v2 persimmon phi phi-msft phi3 phi3_v phi4_multimodal phi4mm phimoe qwen qwen2 qwen2_5_omni_text qwen2_5_vl_text qwen2_moe "
+    "bailing_moe bailing_moe_v2 persimmon plamo3 phi phi-msft phi3 phi3_v phi4_multimodal phi4mm phimoe qwen qwen2 qwen2_5_omni_text qwen2_5_vl_text qwen2_moe "
     "qwen2_vl_text qwen3 qwen3_moe qwen3_omni_moe_text qwen3_vl_moe_text qwen3_vl_text sarvam_moe seed_oss skywork smollm3 solar solar_open stablelm "
     "beam cohere_compass_text deepseek flint kolibri1 mimo muse_glimmer_text "
     "stablelm_epoch starcoder2 step1 step3_text telechat telechat2 vaultgemma voxtral_realtime_text xglm xverse yi"

@@ -149,6 +149,7 @@ _RULES: dict[str, Callable[[Fields, int], list[str]]] = {
     **dict.fromkeys(("granite_swa", "granitemoe_swa", "cwm"), _first_of(4)),
     **dict.fromkeys(("gemma4_text", "gemma4_unified_text"), _gemma4),
     **dict.fromkeys(("mimo_v2", "mimo_v2_flash", "mimo_v2_omni"), _hybrid_pattern),
+    "plamo3": _by_pattern(8),
     "gemma3_text": _by_pattern(6),
     "gemma3n_text": _by_pattern(5),
     "llama4_text": _chunks,
