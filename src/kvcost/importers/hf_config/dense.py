@@ -118,7 +118,8 @@ def attention_layer(fields: Fields, conventions: Conventions, kind: str, heads: 
         if window is None:
             raise fields.fail("sliding_window", "is missing or switched off, and the layer map names sliding layers", "say how long the window is")
         limit = context_tokens(fields)
-        if limit is not None and window >= limit:
+        if limit is not None and window > limit:
+            # Longer than any prompt: it never slides.
             return FullAttention(kv, heads.k_dim, heads.v_dim)
         return SlidingWindow(kv, heads.k_dim, heads.v_dim, max(1, window - shorter))
     if kind == CHUNK:

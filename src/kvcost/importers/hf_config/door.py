@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...cost.layers import (
     Chunked,
@@ -172,20 +172,33 @@ def read_hf_config(config: Mapping[str, Any], *, name: str, hf_quant: Mapping[st
     decoder = _decode(fields, conventions)
     if not any(block.cache for block in decoder.blocks):
         raise KvcostError("no layer of this config caches anything", hint="check its layer map")
-    dtype = checkpoint_dtype(fields, top)
+    model = _model(name, config, hf_quant, Reading(fields, top, decoder))
+    return ImportedModel(model, _warnings(fields))
+
+
+class Reading(NamedTuple):
+    """The fields of the decoder and of the whole, and what the family's reader made of them."""
+
+    fields: Fields
+    top: Fields
+    decoder: Decoder
+
+
+def _model(name: str, config: Mapping[str, Any], hf_quant: Mapping[str, Any] | None, reading: Reading) -> Model:
+    fields, top, decoder = reading
     hidden = fields.hidden()
     outer = config.get("model_type")
-    towers = tower_params(config, outer if isinstance(outer, str) else kind, hidden)
+    towers = tower_params(config, outer if isinstance(outer, str) else fields.kind, hidden)
     counted = sizes(fields, top, decoder, towers)
-    model = Model(
+    return Model(
         name=name,
         title=name,
         groups=_groups(decoder),
         query_heads=decoder.query_heads,
         head_dim=decoder.head_dim,
         hidden_size=hidden,
-        dtype=dtype,
-        kv_dtype=kv_dtype((found.values, config), hf_quant),
+        dtype=checkpoint_dtype(fields, top),
+        kv_dtype=kv_dtype((fields.values, config), hf_quant),
         context_limit_tokens=_context(fields),
         params_total=counted.total,
         params_active=counted.active,
@@ -196,7 +209,6 @@ def read_hf_config(config: Mapping[str, Any], *, name: str, hf_quant: Mapping[st
         experts=counted.experts,
         source=f"config.json of {name}",
     )
-    return ImportedModel(model, _warnings(fields))
 
 
 def _context(fields: Fields) -> int | None:
