@@ -30,6 +30,7 @@ _KINDS = {
     "recurrent": LINEAR,
     "conv": LINEAR,
     "indexed_attention": "indexed",
+    "deepseek_sparse_attention": "indexed",
     "minimax_m3_sparse": "indexed",
     "hybrid": "hybrid",
     "moe": "moe",
