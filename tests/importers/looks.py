@@ -143,7 +143,15 @@ LOOKS: dict[str, dict[str, Any]] = {
     | {"sparse_attention_config": {"sparse_index_dim": 64, "sparse_num_index_heads": 2, "sparse_attention_freq": [0] * 3 + [1] * 9}},
     "kimi-linear": {k: v for k, v in MLA.items() if k not in ("q_lora_rank", "num_experts_per_tok")}
     | {"model_type": "kimi_linear", "num_experts_per_token": 2, "q_lora_rank": None}
-    | {"linear_attn_config": {"full_attn_layers": [4, 8, 12], "kda_layers": [1, 2, 3, 5], "num_heads": 12, "head_dim": 64, "short_conv_kernel_size": 4}},
+    | {
+        "linear_attn_config": {
+            "full_attn_layers": [4, 8, 12],
+            "kda_layers": [1, 2, 3, 5, 6, 7, 9, 10, 11],
+            "num_heads": 12,
+            "head_dim": 64,
+            "short_conv_kernel_size": 4,
+        }
+    },
     "lfm2": LLAMA | {"model_type": "lfm2", "conv_L_cache": 3, "layer_types": ["conv", "conv", "full_attention"] * 4},
     "recurrent-gemma": LLAMA
     | {"model_type": "recurrent_gemma", "lru_width": 768, "conv1d_width": 4, "attention_window_size": 1024, "head_dim": 64}

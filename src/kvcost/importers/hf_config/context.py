@@ -29,10 +29,10 @@ _EXTENDED = frozenset(("su", "longrope", "llama3", "yarn", "deepseek_yarn", "dee
 
 
 def context_tokens(fields: Fields) -> int | None:
-    """The position limit as the file or its class gives it, without rope scaling."""
-    name = fields.first(*_NAMES)
-    if name is not None:
-        return fields.number(name, fields.values[name], 1, 2**40)
+    """The position limit as the file or its class gives it, without rope scaling; the least where a file gives several, as vLLM takes it."""
+    given = [fields.number(name, fields.values[name], 1, 2**40) for name in _NAMES if fields.has(name)]
+    if given:
+        return min(given)
     limit = fields.defaults.get("max_position_embeddings")
     if limit is not None:
         fields.assumed["max_position_embeddings"] = str(limit)

@@ -118,7 +118,8 @@ def attention_layer(fields: Fields, conventions: Conventions, kind: str, heads: 
         if window is None:
             raise fields.fail("sliding_window", "is missing or switched off, and the layer map names sliding layers", "say how long the window is")
         limit = context_tokens(fields)
-        if limit is not None and window >= limit:
+        if limit is not None and window > limit:
+            # Longer than any prompt: it never slides.
             return FullAttention(kv, heads.k_dim, heads.v_dim)
         return SlidingWindow(kv, heads.k_dim, heads.v_dim, max(1, window - shorter))
     if kind == CHUNK:
@@ -135,7 +136,9 @@ def attention_params(fields: Fields, heads: Heads, hidden: int) -> int:
     """Parameters of the projections: h x (Hq d_k x gate + Hkv (d_k + d_v)) + Hq d_v h, and biases where the class has them."""
     gate = 2 if fields.flag("attn_output_gate", fields.kind in ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")) else 1
     q_out, kv_out = heads.query * heads.k_dim * gate, heads.kv * (heads.k_dim + heads.v_dim)
-    total = hidden * (q_out + kv_out) + heads.query * heads.v_dim * hidden
+    rank = fields.given("share_q_dim", least=1)
+    queries = rank * (hidden + q_out) if rank else hidden * q_out
+    total = queries + hidden * kv_out + heads.query * heads.v_dim * hidden
     qkv = any(fields.flag(name) for name in _BIAS_FLAGS)
     if qkv or fields.kind in _BIASED or fields.kind in _QKV_BIASED or (fields.kind == "falcon" and fields.flag("bias")):
         total += q_out + kv_out

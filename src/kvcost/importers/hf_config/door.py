@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...cost.layers import (
     Chunked,
@@ -40,12 +40,12 @@ __all__ = ["KNOWN_TYPES", "read_hf_config"]
 Reader = Callable[[Fields, Conventions], Decoder]
 
 _DENSE = (
-    "afmoe apertus apertus1p5_text aquila arcee arctic aria_text baichuan biogpt bitnet bloom chatglm codegen cohere cohere2 cohere2_moe cwm dbrx diffllama "
+    "afmoe apertus apertus1p5_text aquila arcee aria_text baichuan biogpt bitnet bloom chatglm codegen cohere cohere2 cohere2_moe cwm dbrx diffllama "
     "dots1 dots_ocr dream emu3_text_model ernie4_5 ernie4_5_moe ernie4_5_vl_moe_text exaone exaone4 exaone_moe falcon flex_olmo gemma gemma2 gemma3_text glm "
     "glm4 glm4_moe glm4v_text glm4v_moe_text gpt-sw3 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_oss gptj granite granite_swa granitemoe granitemoe_swa "
     "granitemoeshared grok-1 h2ovl helium hunyuan hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text hy_v3 hyperclovax internlm internlm2 internlm3 jais jais2 "
     "laguna llama llama4_text mellum minicpm minimax_m2 ministral ministral3 mistral mixtral mpt nanochat nemotron olmo olmo2 olmo3 olmoe opt orion "
-    "bailing_moe bailing_moe_v2 persimmon phi phi-msft phi3 phi3_v phi4_multimodal phi4mm phimoe qwen qwen2 qwen2_5_omni_text qwen2_5_vl_text qwen2_moe "
+    "bailing_moe bailing_moe_v2 persimmon plamo3 phi phi-msft phi3 phi3_v phi4_multimodal phi4mm phimoe qwen qwen2 qwen2_5_omni_text qwen2_5_vl_text qwen2_moe "
     "qwen2_vl_text qwen3 qwen3_moe qwen3_omni_moe_text qwen3_vl_moe_text qwen3_vl_text sarvam_moe seed_oss skywork smollm3 solar solar_open stablelm "
     "beam cohere_compass_text deepseek flint kolibri1 mimo muse_glimmer_text "
     "stablelm_epoch starcoder2 step1 step3_text telechat telechat2 vaultgemma voxtral_realtime_text xglm xverse yi"
@@ -172,20 +172,34 @@ def read_hf_config(config: Mapping[str, Any], *, name: str, hf_quant: Mapping[st
     decoder = _decode(fields, conventions)
     if not any(block.cache for block in decoder.blocks):
         raise KvcostError("no layer of this config caches anything", hint="check its layer map")
-    dtype = checkpoint_dtype(fields, top)
+    model = _model(name, config, hf_quant, Reading(fields, top, decoder))
+    warnings = _warnings(fields)
+    return ImportedModel(model._replace(notes=warnings), warnings)
+
+
+class Reading(NamedTuple):
+    """The fields of the decoder and of the whole, and what the family's reader made of them."""
+
+    fields: Fields
+    top: Fields
+    decoder: Decoder
+
+
+def _model(name: str, config: Mapping[str, Any], hf_quant: Mapping[str, Any] | None, reading: Reading) -> Model:
+    fields, top, decoder = reading
     hidden = fields.hidden()
     outer = config.get("model_type")
-    towers = tower_params(config, outer if isinstance(outer, str) else kind, hidden)
+    towers = tower_params(config, outer if isinstance(outer, str) else fields.kind, hidden)
     counted = sizes(fields, top, decoder, towers)
-    model = Model(
+    return Model(
         name=name,
         title=name,
         groups=_groups(decoder),
         query_heads=decoder.query_heads,
         head_dim=decoder.head_dim,
         hidden_size=hidden,
-        dtype=dtype,
-        kv_dtype=kv_dtype((found.values, config), hf_quant),
+        dtype=checkpoint_dtype(fields, top),
+        kv_dtype=kv_dtype((fields.values, config), hf_quant),
         context_limit_tokens=_context(fields),
         params_total=counted.total,
         params_active=counted.active,
@@ -195,10 +209,8 @@ def read_hf_config(config: Mapping[str, Any], *, name: str, hf_quant: Mapping[st
         vocab_size=vocab_size(fields, top),
         experts=counted.experts,
         source=f"config.json of {name}",
-        weight_dtype=weight_dtype((found.values, config), hf_quant),
+        weight_dtype=weight_dtype((fields.values, config), hf_quant),
     )
-    warnings = _warnings(fields)
-    return ImportedModel(model._replace(notes=warnings), warnings)
 
 
 def _context(fields: Fields) -> int | None:

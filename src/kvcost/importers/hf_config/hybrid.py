@@ -161,6 +161,18 @@ def recurrent_gemma(fields: Fields, conventions: Conventions) -> Decoder:
     return decoder._replace(feeds=halved)
 
 
+def _counted_from_one(fields: Fields, full: tuple[int, ...] | None, deltas: tuple[int, ...] | None, layers: int) -> list[str]:
+    """The map of full_attn_layers and kda_layers, which must share out the layers between them where both are given."""
+    name = "linear_attn_config.full_attn_layers"
+    if full is None and deltas is None:
+        raise fields.fail(name, "is missing", "say which layers hold full attention, counted from 1")
+    every = set(range(1, layers + 1))
+    chosen = set(full) if full is not None else every - set(deltas or ())
+    if not chosen <= every or (deltas is not None and (set(deltas) & chosen or set(deltas) | chosen != every)):
+        raise fields.fail(name, f"and kda_layers do not share out the layers 1 to {layers}", "name every layer in one of the two, counted from 1")
+    return [FULL if i in chosen else LINEAR for i in sorted(every)]
+
+
 def kimi_linear(fields: Fields, conventions: Conventions) -> Decoder:
     """Kimi-Linear and Ling 3: Kimi delta attention and MLA; full_attn_layers and kda_layers count from 1."""
     layers, hidden, heads = fields.layers(), fields.hidden(), fields.heads()
@@ -168,9 +180,7 @@ def kimi_linear(fields: Fields, conventions: Conventions) -> Decoder:
     table = fields.table("linear_attn_config")
     if kinds is None and table is not None:
         full = table.numbers("full_attn_layers", least=1)
-        if full is None:
-            raise fields.fail("linear_attn_config.full_attn_layers", "is missing", "say which layers hold full attention, counted from 1")
-        kinds = [FULL if i + 1 in full else LINEAR for i in range(layers)]
+        kinds = _counted_from_one(fields, full, table.numbers("kda_layers", least=1), layers)
     if kinds is None:
         group = fields.given("layer_group_size", least=1)
         if group is None:

@@ -169,7 +169,7 @@ def plamo2(fields: Fields, conventions: Conventions) -> Decoder:
     window = fields.given("attention_window_size", "sliding_window", least=1)
     count, width = fields.count("mamba_num_heads"), fields.given("hidden_size_per_head", "mamba_head_dim", least=1) or hidden // heads.query
     kernel, size = fields.count("mamba_d_conv"), fields.count("mamba_d_state")
-    bits = state_bits(fields, conventions, 32)
+    bits = state_bits(fields, conventions, 16)
     inner = count * width
     columns = kernel if conventions.hf_run else kernel - 1
     state = Block((Recurrent(columns * inner, inner * size, 16, bits),), 3 * hidden * inner + inner * (kernel + 2 * size + 64) + 64 * count)
