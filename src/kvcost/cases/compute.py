@@ -10,17 +10,16 @@ from ..cost.gpu import NO_OVERHEAD
 from ..cost.prepare import Prepared, prepare
 from ..errors import KvcostError, Notice
 from ..units.parse import MAX_TOKENS
-from .document import Document, Source, keyed
-from .plan import Options, Points, contexts, given, measured_s, model_notices, models_of
+from .document import Source, keyed
+from .plan import Options, Points, measured_s, model_notices, models_of
 from .reading import Reader
 
-__all__ = ["COMPUTE_OPTIONS", "ComputeRow", "compute_document"]
+__all__ = ["COMPUTE_OPTIONS", "ComputeQuestion", "ComputeRow"]
 
 COMPUTE_OPTIONS = (
     *("model", "ctx", "kv_dtype", "state_dtype", "encoder_tokens", "gpu", "tp", "pp", "attention_dp"),
     *("weight_dtype", "phase", "batch", "cached", "engine", "prefill_time", "decode_step_time"),
 )
-_FIXED = frozenset(COMPUTE_OPTIONS) - {"ctx"}
 
 
 class ComputeRow(NamedTuple):
@@ -48,9 +47,6 @@ class ComputeRow(NamedTuple):
     pp: int
     attention_dp: int
     engine: str
-
-
-_EXPLAINED = (*ComputeRow._fields, "terms")
 
 
 class Instance(NamedTuple):
@@ -95,120 +91,96 @@ def cached_tokens(share: float | None, ctx: int) -> int:
     return min(share, ctx) if isinstance(share, int) else int(share * ctx)
 
 
-class _Plan(NamedTuple):
-    """All but the lengths: instances, phases, cached shares, batches, and times that replace the model."""
+class ComputeQuestion:
+    """Instances, phases, cached shares and batches; rows in the order instance, phase, context, cached, batch."""
 
-    instances: list[Instance]
-    phases: list[str]
-    shares: list[float | None]
-    batches: list[int]
-    prefill_times: Points | None
-    decode_step_s: float | None
-    longest_tokens: int  # beyond it some instance lacks the memory
-    quiet_tokens: int  # up to it there is nothing to warn of but `notices`
-    notices: list[Notice]
+    command = "compute"
+
+    def __init__(self, reader: Reader, options: Options, explain: bool = False) -> None:
+        self.explain = explain
+        self.columns = (*ComputeRow._fields, "terms") if explain else ComputeRow._fields
+        self.instances = _instances(reader, options)
+        self.phases: list[str] = reader.values("phase", options.get("phase", ()), ["prefill"])
+        self.shares: list[float | None] = reader.values("cached", options.get("cached", ()))
+        self.batches: list[int] = reader.values("batch", options.get("batch", ()), [1])
+        self.prefill_times: Points | None = reader.values("prefill_time", options.get("prefill_time", ()))[0]
+        self.decode_step_s: float | None = reader.values("decode_step_time", options.get("decode_step_time", ()))[0]
+        self.cases = list(product(self.phases, self.shares, self.batches))
+        self.longest_tokens = min(instance.longest_tokens for instance in self.instances)
+
+    def count(self, lengths: Sequence[int]) -> int:
+        """Rows at these lengths."""
+        return len(self.instances) * len(lengths) * len(self.cases)
+
+    def rows(self, lengths: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+        """The rows, a ComputeRow each. Raises KvcostError where a request of the longest does not fit into memory."""
+        longest = max(lengths)
+        if longest > self.longest_tokens:
+            for instance in self.instances:
+                check_fits(instance.prepared, longest)
+        return self._rows(lengths)
+
+    def _rows(self, lengths: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+        for instance in self.instances:
+            for ctx in lengths:
+                for phase, share, batch in self.cases:
+                    cached = cached_tokens(share, ctx) if phase == "prefill" else 0
+                    time = self._time(instance.prepared, phase, ctx, cached, batch)
+                    row = _row(instance, phase, ctx, cached, batch, time)
+                    yield (*row, _terms(instance.prepared, phase, time)) if self.explain else row
+
+    def _time(self, prepared: Prepared, phase: str, ctx: int, cached: int, batch: int) -> ComputeTime:
+        """The modelled time, or the measured one in its place (with the modelled work)."""
+        seconds: float | None
+        if phase == "prefill":
+            time = prefill_time(prepared, ctx, cached, batch)
+            seconds = None if self.prefill_times is None else measured_s(self.prefill_times, ctx)
+        else:
+            time = decode_time(prepared, batch, ctx)
+            seconds = self.decode_step_s
+        if seconds is None:
+            return time
+        return time._replace(time_s=seconds, time_low_s=seconds, time_high_s=seconds, bound="measured", provenance="user")
+
+    def notices(self, lengths: Sequence[int]) -> Sequence[Notice]:
+        """Assumptions of models and layouts, and lengths beyond a model's limit."""
+        notices = model_notices([instance.prepared.model for instance in self.instances], max(lengths))
+        for instance in self.instances:
+            notices += [Notice(*warning) for warning in instance.prepared.warnings]
+        return list(dict.fromkeys(notices)) if notices else notices
+
+    def sources(self, lengths: Sequence[int]) -> dict[str, Source]:  # noqa: ARG002
+        """The GPUs."""
+        gpus = {instance.prepared.gpu.name: instance.prepared.gpu for instance in self.instances}
+        return {keyed("hbm_bytes_per_s", name, len(gpus)): Source(gpu.hbm_bytes_per_s, gpu.provenance, gpu.source, name) for name, gpu in gpus.items()}
 
 
-def _plan(reader: Reader, options: Options) -> _Plan:
-    instances = _instances(reader, options)
-    limits = [instance.prepared.model.context_limit_tokens or MAX_TOKENS for instance in instances]
-    return _Plan(
-        instances,
-        reader.values("phase", options.get("phase", ()), ["prefill"]),
-        reader.values("cached", options.get("cached", ())),
-        reader.values("batch", options.get("batch", ()), [1]),
-        reader.values("prefill_time", options.get("prefill_time", ()))[0],
-        reader.values("decode_step_time", options.get("decode_step_time", ()))[0],
-        min(instance.longest_tokens for instance in instances),
-        min(limits),
-        _notices(instances, 1),
+def _row(instance: Instance, phase: str, ctx: int, cached: int, batch: int, time: ComputeTime) -> ComputeRow:
+    prepared = instance.prepared
+    return ComputeRow(
+        prepared.model.name,
+        prepared.gpu.name,
+        prepared.tp,
+        prepared.weight_dtype,
+        prepared.encoding.name,
+        phase,
+        batch,
+        ctx,
+        cached,
+        time.time_s,
+        time.time_low_s,
+        time.time_high_s,
+        time.flops,
+        time.bytes_read,
+        time.bound,
+        time.provenance,
+        prepared.pp,
+        prepared.attention_dp,
+        instance.engine,
     )
-
-
-def _time(plan: _Plan, prepared: Prepared, phase: str, ctx: int, cached: int, batch: int) -> ComputeTime:
-    """The modelled time, or the measured one in its place (with the modelled work)."""
-    seconds: float | None
-    if phase == "prefill":
-        time = prefill_time(prepared, ctx, cached, batch)
-        seconds = None if plan.prefill_times is None else measured_s(plan.prefill_times, ctx)
-    else:
-        time = decode_time(prepared, batch, ctx)
-        seconds = plan.decode_step_s
-    if seconds is None:
-        return time
-    return time._replace(time_s=seconds, time_low_s=seconds, time_high_s=seconds, bound="measured", provenance="user")
-
-
-def _rows(plan: _Plan, lengths: Sequence[int], *, explain: bool) -> Iterator[tuple[Any, ...]]:
-    """Rows in the order instance, phase, context, cached, batch."""
-    for prepared, engine, _ in plan.instances:
-        model, gpu = prepared.model.name, prepared.gpu.name
-        for phase, ctx, share, batch in product(plan.phases, lengths, plan.shares, plan.batches):
-            cached = cached_tokens(share, ctx) if phase == "prefill" else 0
-            time = _time(plan, prepared, phase, ctx, cached, batch)
-            row = ComputeRow(
-                model,
-                gpu,
-                prepared.tp,
-                prepared.weight_dtype,
-                prepared.encoding.name,
-                phase,
-                batch,
-                ctx,
-                cached,
-                time.time_s,
-                time.time_low_s,
-                time.time_high_s,
-                time.flops,
-                time.bytes_read,
-                time.bound,
-                time.provenance,
-                prepared.pp,
-                prepared.attention_dp,
-                engine,
-            )
-            yield (*row, _terms(prepared, phase, time)) if explain else row
 
 
 def _terms(prepared: Prepared, phase: str, time: ComputeTime) -> list[Any]:
     from .terms import compute_terms
 
     return compute_terms(prepared, phase, time)
-
-
-def _sources(instances: Sequence[Instance]) -> dict[str, Source]:
-    gpus = {instance.prepared.gpu.name: instance.prepared.gpu for instance in instances}
-    found = {}
-    for name, gpu in gpus.items():
-        found[keyed("hbm_bytes_per_s", name, len(gpus))] = Source(gpu.hbm_bytes_per_s, gpu.provenance, gpu.source, name)
-    return found
-
-
-def _notices(instances: Sequence[Instance], longest: int) -> list[Notice]:
-    notices = model_notices([instance.prepared.model for instance in instances], longest)
-    for instance in instances:
-        notices += [Notice(*warning) for warning in instance.prepared.warnings]
-    return list(dict.fromkeys(notices))
-
-
-def compute_document(reader: Reader, options: Options, *, explain: bool = False) -> Document:
-    """The time of every combination of the options given.
-
-    Raises KvcostError for words that cannot be read, sizes that do not fit the model, and a model that
-    does not fit into the GPUs' memory.
-    """
-    plan = reader.remember(("compute", *given(options, _FIXED)), lambda: _plan(reader, options))
-    lengths = contexts(reader, options)
-    longest = max(lengths)
-    if longest > plan.longest_tokens:
-        for instance in plan.instances:
-            check_fits(instance.prepared, longest)
-    return Document(
-        command="compute",
-        inputs=dict(options),
-        columns=_EXPLAINED if explain else ComputeRow._fields,
-        rows=_rows(plan, lengths, explain=explain),
-        total=len(plan.instances) * len(plan.phases) * len(lengths) * len(plan.shares) * len(plan.batches),
-        notices=plan.notices if longest <= plan.quiet_tokens else _notices(plan.instances, longest),
-        sources=lambda: _sources(plan.instances),
-    )

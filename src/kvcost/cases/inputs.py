@@ -7,11 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import KvcostError, Notice
+from ..units.parse import MAX_TOKENS
 from .document import Document
-from .plan import Make, Options
-from .reading import Reader
+from .plan import Options
+from .question import Ask, Question
+from .reading import MEMO_LIMIT, Reader
 
 __all__ = ["Priced", "price_cases"]
+
+
+MOST_NOTICES = 1000
+_NUMBERS = (int, float)
 
 
 class Priced:
@@ -73,18 +79,21 @@ def _finite(text: str) -> float:
     return value
 
 
+_decode = json.JSONDecoder(parse_float=_finite, parse_constant=_finite).decode
+
+
 def _json_case(line: str) -> Mapping[str, Any] | KvcostError:
     try:
-        case = json.loads(line, parse_float=_finite, parse_constant=_finite)
+        case = _decode(line)
     except (ValueError, RecursionError) as error:
         return KvcostError(f"not a JSON object: {error}", hint='write one object a line, such as {"model": "llama2-70b", "ctx": 4096}')
     return case if isinstance(case, dict) else KvcostError("not a JSON object", hint="write one object a line")
 
 
 def _word(option: str, value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if value.__class__ not in _NUMBERS:
         raise KvcostError(f"{option}: needs text or a number, not {type(value).__name__}", hint="one case a row: give single values")
-    return value if isinstance(value, str) else repr(value)
+    return repr(value)
 
 
 class _Keys(dict[str, str]):
@@ -100,20 +109,82 @@ class _Keys(dict[str, str]):
         return self[key]
 
 
-def _split(case: Mapping[str, Any], keys: _Keys) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """Options and passed-through values of a case."""
-    options, extra = {}, {}
+def _split(case: Mapping[str, Any], keys: _Keys) -> tuple[str, dict[str, str], dict[str, Any]]:
+    """The context length's word, the other options' words, and the passed-through values of a case."""
+    ctx, options, extra = "", {}, {}
     for key, value in case.items():
         option = keys[key]
         if not option:
             extra[key] = value
         elif value is not None and value != "":
-            options[option] = [value if value.__class__ is str else _word(option, value)]
-    return options, extra
+            word = value if value.__class__ is str else _word(option, value)
+            if option == "ctx":
+                ctx = word
+            else:
+                options[option] = word
+    return ctx, options, extra
+
+
+_SEVERAL = "the row stands for several cases"
+_SINGLE = "give single values in a row; lists belong on the command line"
+
+
+class _Asked:
+    """A question and the lengths that it was asked for."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.shortest, self.longest = MAX_TOKENS + 1, 0
+
+
+class _Pricer:
+    """Prices case by case; cases that differ in nothing but the length share one question."""
+
+    def __init__(self, make: Ask, reader: Reader, defaults: Options, explain: bool) -> None:
+        self.make, self.reader, self.defaults, self.explain = make, reader, defaults, explain
+        self.default_lengths = reader.values("ctx", defaults.get("ctx", ()), [])
+        self.questions: dict[tuple[tuple[str, str], ...], _Asked] = {}
+        self.notices: list[Notice] = []
+        self._seen: set[tuple[str, str]] = set()
+
+    def price(self, ctx: str, options: dict[str, str]) -> tuple[Question, tuple[Any, ...]]:
+        """The question of a case and the one row that answers it.
+
+        Raises KvcostError for a case that cannot be answered or stands for several.
+        """
+        key = tuple(options.items())
+        asked = self.questions.get(key) or self._ask(key)
+        lengths = self.reader.values("ctx", (ctx,)) if ctx else self.default_lengths
+        if not lengths:
+            raise KvcostError("no context length given", where="ctx", hint="give the row a ctx, or --ctx for all rows")
+        if len(lengths) > 1:
+            raise KvcostError(_SEVERAL, hint=_SINGLE)
+        row = next(asked.question.rows(lengths))
+        if not asked.shortest <= lengths[0] <= asked.longest:
+            self._note(asked, lengths[0])
+        return asked.question, row
+
+    def _ask(self, key: tuple[tuple[str, str], ...]) -> _Asked:
+        if len(self.questions) >= MEMO_LIMIT:
+            self.questions.clear()
+        words = {option: [word] for option, word in key}
+        question = self.make(self.reader, {**self.defaults, **words}, self.explain)
+        if question.count((1,)) != 1:
+            raise KvcostError(_SEVERAL, hint=_SINGLE)
+        asked = self.questions[key] = _Asked(question)
+        return asked
+
+    def _note(self, asked: _Asked, ctx: int) -> None:
+        """Take over the warnings of a length outside those seen: what there is to warn of grows towards the ends."""
+        asked.shortest, asked.longest = min(asked.shortest, ctx), max(asked.longest, ctx)
+        for notice in asked.question.notices((ctx,)):
+            if notice[:2] not in self._seen and len(self._seen) < MOST_NOTICES:
+                self._seen.add(notice[:2])
+                self.notices.append(notice)
 
 
 def price_cases(
-    make: Make,
+    make: Ask,
     reader: Reader,
     name: str,
     lines: Iterable[str],
@@ -128,30 +199,21 @@ def price_cases(
     A row that cannot be answered is handed to `report` with its line, and the others still run.
     Raises KvcostError when not one row can be answered.
     """
-    tally, notices = Priced(), []
-    seen: set[tuple[str, str]] = set()
-    keys = _Keys(known)
+    tally, keys, pricer = Priced(), _Keys(known), _Pricer(make, reader, defaults, explain)
 
-    def answers() -> Iterator[tuple[Document, tuple[Any, ...], dict[str, Any]]]:
+    def answers() -> Iterator[tuple[Question, tuple[Any, ...], dict[str, Any]]]:
         for number, case in _cases(name, lines):
             try:
                 if isinstance(case, KvcostError):
                     raise case
-                options, extra = _split(case, keys)
-                document = make(reader, {**defaults, **options}, explain=explain)
-                if document.total != 1:
-                    raise KvcostError("the row stands for several cases", hint="give single values in a row; lists belong on the command line")
-                row = next(iter(document.rows))
+                ctx, options, extra = _split(case, keys)
+                question, row = pricer.price(ctx, options)
             except KvcostError as error:
                 tally.bad += 1
                 report(KvcostError(str(error), hint=error.hint, where=f"{name}:{number}"))
                 continue
             tally.good += 1
-            for notice in document.notices:
-                if notice[:2] not in seen and len(seen) < 1000:
-                    seen.add(notice[:2])
-                    notices.append(notice)
-            yield document, row, extra
+            yield question, row, extra
 
     stream = answers()
     first = next(stream, None)
@@ -159,14 +221,22 @@ def price_cases(
         raise KvcostError("the file holds no case", where=name, hint=_EMPTY)
     if first is None:
         raise KvcostError("no row could be answered", where=name, hint="see the errors above")
-    document, _, extra = first
-    extras = {key: key if key not in document.columns else f"{key}_input" for key in extra}
-    rows = _with_extras(itertools.chain((first,), stream), extras, notices)
-    return document._replace(inputs={"input": name, **defaults}, columns=(*document.columns, *extras.values()), rows=rows, total=None, notices=notices), tally
+    question, _, extra = first
+    extras = {key: key if key not in question.columns else f"{key}_input" for key in extra}
+    document = Document(
+        command=question.command,
+        inputs={"input": name, **defaults},
+        columns=(*question.columns, *extras.values()),
+        rows=_with_extras(itertools.chain((first,), stream), extras, pricer.notices),
+        total=None,
+        notices=pricer.notices,
+        sources=dict,
+    )
+    return document, tally
 
 
 def _with_extras(
-    answers: Iterable[tuple[Document, tuple[Any, ...], dict[str, Any]]], extras: Mapping[str, str], notices: list[Notice]
+    answers: Iterable[tuple[Question, tuple[Any, ...], dict[str, Any]]], extras: Mapping[str, str], notices: list[Notice]
 ) -> Iterator[tuple[Any, ...]]:
     dropped: set[str] = set()
     for _, row, extra in answers:

@@ -8,7 +8,7 @@ first row is written.
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import inf
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..cost.dtypes import Encoding, parse_kv_dtype
 from ..cost.kv import KvLayout, kv_layout
@@ -18,19 +18,14 @@ from ..cost.model import Model, check_model_tp, kv_layers
 from ..cost.path import Forwarding, path_link, staged_hops
 from ..cost.transfer import Engine, Link, check_tp_pair
 from ..errors import KvcostError, Notice
-from .document import Document
 from .reading import Reader, user_link
 
 __all__ = [
-    "PATH_OPTIONS",
-    "Make",
     "Options",
     "Path",
     "Work",
     "contexts",
-    "engines_for_size",
-    "given",
-    "length_notices",
+    "engines_of",
     "measured_s",
     "model_notices",
     "models_of",
@@ -43,22 +38,6 @@ Options = Mapping[str, Sequence[str]]
 DEFAULT_ENGINE = "vllm-nixl"
 # The copy between a GPU and pinned host memory that staging adds at either end.
 STAGING_COPY = "host_dram_pcie4"
-WORK_OPTIONS = frozenset(("model", "kv_dtype", "state_dtype", "encoder_tokens", "tp", "prefill_tp", "decode_tp"))
-PATH_OPTIONS = frozenset(
-    (
-        *("link", "path", "staging", "forwarding", "rails", "bandwidth", "efficiency", "latency"),
-        *("engine", "block_size", "hybrid_cache", "overlap", "basis", "prefill_time", "decode_step_time"),
-    )
-)
-
-
-class Make(Protocol):
-    """A command's document from its options."""
-
-    def __call__(self, reader: Reader, options: Options, *, explain: bool = False) -> Document:
-        """Price the options; with `explain` every row carries its terms."""
-
-
 # Measured seconds by tokens; tokens 0 = at any length.
 Points = tuple[tuple[int, float], ...]
 
@@ -90,20 +69,11 @@ class Path(NamedTuple):
     decode_step_s: float | None
 
 
-def given(options: Options, names: frozenset[str]) -> list[tuple[str, ...]]:
-    """The options among `names` that were given, as a part of a key."""
-    return [(option, *words) for option, words in options.items() if option in names]
-
-
 def works(reader: Reader, options: Options, *, both_sides: bool = True) -> list[Work]:
     """Every combination of model, KV dtype and TP sizes, checked to be servable.
 
     Raises KvcostError when no model is given, or a model's heads do not fit a TP size.
     """
-    return reader.remember(("works", both_sides, *given(options, WORK_OPTIONS)), lambda: _works(reader, options, both_sides))
-
-
-def _works(reader: Reader, options: Options, both_sides: bool) -> list[Work]:
     if not options.get("model"):
         raise KvcostError("no model given", where="--model", hint="give one, such as --model llama2-70b; `kvcost models` lists all")
     tps = reader.values("tp", options.get("tp", ()), [1])
@@ -158,7 +128,7 @@ def contexts(reader: Reader, options: Options) -> list[int]:
     return reader.values("ctx", options["ctx"])
 
 
-def _engines(reader: Reader, options: Options) -> list[Engine]:
+def engines_of(reader: Reader, options: Options) -> list[Engine]:
     """Engines with the user's block size and hybrid-cache support in place of their own."""
     engines = reader.values("engine", options.get("engine", ())) if options.get("engine") else [reader.catalog.engine(DEFAULT_ENGINE)]
     blocks = reader.values("block_size", options.get("block_size", ()))
@@ -170,11 +140,6 @@ def _engines(reader: Reader, options: Options) -> list[Engine]:
         )
         for engine, block, hybrid in product(engines, blocks, hybrids)
     ]
-
-
-def engines_for_size(reader: Reader, options: Options) -> list[Engine]:
-    """The engines whose pages `size` counts."""
-    return _engines(reader, options)
 
 
 def _links(reader: Reader, options: Options) -> list[Link]:
@@ -271,14 +236,10 @@ def paths(reader: Reader, options: Options) -> list[Path]:
 
     Raises KvcostError when neither a link nor a rate is given.
     """
-    return reader.remember(("paths", *given(options, PATH_OPTIONS)), lambda: _paths(reader, options))
-
-
-def _paths(reader: Reader, options: Options) -> list[Path]:
     found = []
     block_given, efficiency_given = bool(options.get("block_size")), bool(options.get("efficiency"))
     for engine, link, rails, latency, overlap, basis, prefill, decode in product(
-        _engines(reader, options),
+        engines_of(reader, options),
         _links(reader, options),
         reader.values("rails", options.get("rails", ())),
         reader.values("latency", options.get("latency", ())),
@@ -299,11 +260,6 @@ def _paths(reader: Reader, options: Options) -> list[Path]:
 def measured_s(points: Points, tokens: int) -> float:
     """The measured seconds at a length: given for any length, or between the lengths given."""
     return points[0][1] if points[0][0] == 0 else interpolate(dict(points), tokens)
-
-
-def length_notices(planned: Sequence[Work], lengths: Sequence[int]) -> list[Notice]:
-    """What was assumed of each model, and one warning per model whose context limit some length exceeds."""
-    return model_notices([work.model for work in planned], max(lengths))
 
 
 def model_notices(models: Sequence[Model], longest: int) -> list[Notice]:

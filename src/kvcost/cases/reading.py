@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from ..catalog.store import Catalog
 from ..cost.dtypes import parse_kv_dtype
@@ -15,11 +15,10 @@ from ..errors import KvcostError
 from ..units.lists import expand, split_list
 from ..units.parse import parse_count, parse_number, parse_rate, parse_share_or_tokens, parse_time, parse_tokens
 
-__all__ = ["BASES", "PHASES", "Reader", "flag", "user_link"]
+__all__ = ["BASES", "MEMO_LIMIT", "PHASES", "Reader", "flag", "user_link"]
 
 STAGINGS = ("none", "host")
 MEMO_LIMIT = 20_000
-Built = TypeVar("Built")
 _STATE_BITS = {"bf16": 16, "fp16": 16, "fp32": 32, "fp8": 8}
 PHASES = ("prefill", "decode")
 BASES = ("line-rate", "achievable", "engine")
@@ -86,7 +85,6 @@ class Reader:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self._remembered: dict[Any, Any] = {}
         self._seen: dict[tuple[str, str], list[Any]] = {}
         self._parsers: dict[str, Callable[[str], list[Any]]] = {
             "model": lambda word: [catalog.model(item) for item in split_list(word)],
@@ -152,15 +150,6 @@ class Reader:
                 values = self._seen[key]
             found.extend(values)
         return found or list(default)
-
-    def remember(self, key: Any, build: Callable[[], Built]) -> Built:
-        """What `build` gave for this key before, else what it gives now: rows of a file often repeat options."""
-        if key not in self._remembered:
-            if len(self._remembered) >= MEMO_LIMIT:
-                self._remembered.clear()
-            self._remembered[key] = build()
-        found: Built = self._remembered[key]
-        return found
 
     def knows(self, option: str) -> bool:
         """Whether a row may set that option."""

@@ -1,14 +1,15 @@
 """`size`: how many KV bytes a request holds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..cost.kv import held_bytes, marginal_bytes, rank_bytes, reserved_bytes, state_bytes
-from .document import Document, Source, keyed
-from .plan import Options, Work, contexts, engines_for_size, length_notices, works
+from ..cost.kv import KvLayout, held_bytes, marginal_bytes, rank_bytes, reserved_bytes, state_bytes
+from ..errors import Notice
+from .document import Source, keyed
+from .plan import Options, Work, engines_of, model_notices, works
 from .reading import Reader
 
-__all__ = ["SIZE_OPTIONS", "SizeRow", "model_sources", "size_document"]
+__all__ = ["SIZE_OPTIONS", "SizeQuestion", "SizeRow", "model_sources"]
 
 SIZE_OPTIONS = ("model", "ctx", "kv_dtype", "state_dtype", "encoder_tokens", "block_size", "hybrid_cache", "tp", "engine")
 
@@ -34,7 +35,7 @@ class SizeRow(NamedTuple):
     rank_bytes: int
 
 
-def model_sources(planned: list[Work], ctx_tokens: int) -> dict[str, Source]:
+def model_sources(planned: Sequence[Work], ctx_tokens: int) -> dict[str, Source]:
     """Where the bytes per token of each model come from (their value at the first length)."""
     models = {work.model.name: work for work in planned}
     return {
@@ -43,53 +44,56 @@ def model_sources(planned: list[Work], ctx_tokens: int) -> dict[str, Source]:
     }
 
 
-def _rows(planned: list[Work], lengths: list[int], pages: list[tuple[int, bool]]) -> Iterator[SizeRow]:
-    """Rows in the order of the options: model, KV dtype, TP, context, page size."""
-    for work in planned:
-        model = work.model
-        for ctx in lengths:
-            for block, hybrid in pages:
-                layout = work.layout if hybrid else work.flat_layout
-                yield SizeRow(
-                    model.name,
-                    ctx,
-                    work.encoding.name,
-                    held_bytes(layout, ctx),
-                    marginal_bytes(layout, ctx),
-                    state_bytes(layout),
-                    reserved_bytes(layout, ctx, block),
-                    block,
-                    model.params_total,
-                    model.params_active,
-                    work.decode_tp,
-                    rank_bytes(layout, ctx, work.decode_tp),
-                )
+class SizeQuestion:
+    """Models, storage formats and page sizes; rows in the order model, KV dtype, TP, context, page size."""
+
+    command = "size"
+
+    def __init__(self, reader: Reader, options: Options, explain: bool = False) -> None:
+        self.explain = explain
+        self.columns = (*SizeRow._fields, "terms") if explain else SizeRow._fields
+        self.works = works(reader, options, both_sides=False)
+        self.pages = list(dict.fromkeys((engine.block_tokens, engine.hybrid_cache) for engine in engines_of(reader, options)))
+
+    def count(self, lengths: Sequence[int]) -> int:
+        """Rows at these lengths."""
+        return len(self.works) * len(lengths) * len(self.pages)
+
+    def rows(self, lengths: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+        """The rows, a SizeRow each."""
+        for work in self.works:
+            for ctx in lengths:
+                for block, hybrid in self.pages:
+                    row = _row(work, ctx, block, work.layout if hybrid else work.flat_layout)
+                    yield (*row, self._terms(work, ctx, row, hybrid)) if self.explain else row
+
+    def _terms(self, work: Work, ctx: int, row: SizeRow, hybrid: bool) -> list[Any]:
+        from .terms import size_terms
+
+        return size_terms(work.layout if hybrid else work.flat_layout, work.encoding, ctx, row.kv_bytes, work.model.provenance)
+
+    def notices(self, lengths: Sequence[int]) -> Sequence[Notice]:
+        """Assumptions, and lengths beyond a model's limit."""
+        return model_notices([work.model for work in self.works], max(lengths))
+
+    def sources(self, lengths: Sequence[int]) -> dict[str, Source]:
+        """The models."""
+        return model_sources(self.works, lengths[0])
 
 
-def _explained(planned: list[Work], rows: Iterator[SizeRow]) -> Iterator[tuple[Any, ...]]:
-    from .terms import size_terms
-
-    found = {(work.model.name, work.encoding.name, work.decode_tp): work for work in planned}
-    for row in rows:
-        work = found[row.model, row.kv_dtype, row.tp]
-        yield (*row, size_terms(work.layout, work.encoding, row.ctx_tokens, row.kv_bytes, work.model.provenance))
-
-
-def size_document(reader: Reader, options: Options, *, explain: bool = False) -> Document:
-    """The KV bytes of every combination of the options given.
-
-    Raises KvcostError for words that cannot be read and combinations that cannot be served.
-    """
-    planned = works(reader, options, both_sides=False)
-    lengths = contexts(reader, options)
-    pages = list(dict.fromkeys((engine.block_tokens, engine.hybrid_cache) for engine in engines_for_size(reader, options)))
-    rows = _rows(planned, lengths, pages)
-    return Document(
-        command="size",
-        inputs=dict(options),
-        columns=(*SizeRow._fields, "terms") if explain else SizeRow._fields,
-        rows=_explained(planned, rows) if explain else rows,
-        total=len(planned) * len(lengths) * len(pages),
-        notices=length_notices(planned, lengths),
-        sources=lambda: model_sources(planned, lengths[0]),
+def _row(work: Work, ctx: int, block: int, layout: KvLayout) -> SizeRow:
+    model = work.model
+    return SizeRow(
+        model.name,
+        ctx,
+        work.encoding.name,
+        held_bytes(layout, ctx),
+        marginal_bytes(layout, ctx),
+        state_bytes(layout),
+        reserved_bytes(layout, ctx, block),
+        block,
+        model.params_total,
+        model.params_active,
+        work.decode_tp,
+        rank_bytes(layout, ctx, work.decode_tp),
     )

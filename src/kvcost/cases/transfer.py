@@ -7,12 +7,12 @@ from ..cost.kv import WireBytes, held_bytes, marginal_bytes, reserved_bytes, sta
 from ..cost.overlap import exposed_time
 from ..cost.transfer import Engine, LinkTimes, lanes_of, link_times
 from ..errors import Notice
-from .document import Document, Source, keyed
-from .plan import PATH_OPTIONS, Options, Path, Work, contexts, given, length_notices, measured_s, paths, works
+from .document import Source, keyed
+from .plan import Options, Path, Work, measured_s, model_notices, paths, works
 from .reading import Reader
 from .size import model_sources
 
-__all__ = ["TRANSFER_OPTIONS", "TransferRow", "transfer_document"]
+__all__ = ["TRANSFER_OPTIONS", "TransferQuestion", "TransferRow"]
 
 TRANSFER_OPTIONS = (
     *("model", "ctx", "kv_dtype", "state_dtype", "encoder_tokens", "block_size", "hybrid_cache", "prefix_hit"),
@@ -215,39 +215,6 @@ def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _S
     )
 
 
-def _terms(work: Work, row: TransferRow, path: Path) -> list[Any]:
-    from .terms import size_terms, transfer_terms
-
-    layout = work.layout if path.engine.hybrid_cache else work.flat_layout
-    held = size_terms(layout, work.encoding, row.ctx_tokens, row.kv_bytes, work.model.provenance)
-    return held + transfer_terms(path.link, path.engine, row.wire_bytes, row.lanes, row.descriptors, row.engine_s)
-
-
-def _rows(
-    planned: Sequence[Work], lengths: Sequence[int], hits: Sequence[float | None], sends: list[_Send], cuts: list[_Cut], *, explain: bool
-) -> Iterator[tuple[Any, ...]]:
-    for work in planned:
-        for ctx in lengths:
-            for hit in hits:
-                prefix = prefix_tokens(hit, ctx)
-                cached = [_cached(work, ctx, prefix, cut) for cut in cuts]
-                for send in sends:
-                    row = _row(work, ctx, prefix, cached[send.cut], cuts[send.cut], send)
-                    yield (*row, _terms(work, row, send.path)) if explain else row
-
-
-def _notices(planned: Sequence[Work], lengths: Sequence[int], hits: Sequence[float | None], sent: Sequence[Path]) -> list[Notice]:
-    notices = length_notices(planned, lengths)
-    if any(isinstance(hit, int) and hit > min(lengths) for hit in hits):
-        notices.append(
-            Notice("prefix-hit-clamped", "the prefix hit exceeds a context length; there the whole prompt counts as held", "give a share such as 50%")
-        )
-    for overlap, option, missing in (("push", "--prefill-time", "prefill_times"), ("decode-start", "--decode-step-time", "decode_step_s")):
-        if any(path.overlap == overlap and getattr(path, missing) is None for path in sent):
-            notices.append(Notice("exposed-unknown", f"what {overlap} hides depends on the compute time, which is not known", f"give {option}"))
-    return notices
-
-
 def path_sources(sent: Sequence[Path]) -> dict[str, Source]:
     """Where the rates, efficiencies and engine times come from."""
     links = {path.link.name: path.link for path in sent}
@@ -267,22 +234,53 @@ def path_sources(sent: Sequence[Path]) -> dict[str, Source]:
     return found
 
 
-def transfer_document(reader: Reader, options: Options, *, explain: bool = False) -> Document:
-    """The transfer times of every combination of the options given.
+class TransferQuestion:
+    """Works, prefix hits and paths; rows in the order model, KV dtype, TP, context, prefix hit, path."""
 
-    Raises KvcostError for words that cannot be read and combinations that cannot be served.
-    """
-    planned = works(reader, options)
-    lengths = contexts(reader, options)
-    hits = reader.values("prefix_hit", options.get("prefix_hit", ()))
-    sent = paths(reader, options)
-    sends, cuts = reader.remember(("sends", *given(options, PATH_OPTIONS)), lambda: _sends(sent))
-    return Document(
-        command="transfer",
-        inputs=dict(options),
-        columns=(*TransferRow._fields, "terms") if explain else TransferRow._fields,
-        rows=_rows(planned, lengths, hits, sends, cuts, explain=explain),
-        total=len(planned) * len(lengths) * len(hits) * len(sent),
-        notices=_notices(planned, lengths, hits, sent),
-        sources=lambda: {**model_sources(planned, lengths[0]), **path_sources(sent)},
-    )
+    command = "transfer"
+
+    def __init__(self, reader: Reader, options: Options, explain: bool = False) -> None:
+        self.explain = explain
+        self.columns = (*TransferRow._fields, "terms") if explain else TransferRow._fields
+        self.works = works(reader, options)
+        self.hits: list[float | None] = reader.values("prefix_hit", options.get("prefix_hit", ()))
+        self.paths = paths(reader, options)
+        self.sends, self.cuts = _sends(self.paths)
+
+    def count(self, lengths: Sequence[int]) -> int:
+        """Rows at these lengths."""
+        return len(self.works) * len(lengths) * len(self.hits) * len(self.paths)
+
+    def rows(self, lengths: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+        """The rows, a TransferRow each."""
+        sends, cuts = self.sends, self.cuts
+        for work in self.works:
+            for ctx in lengths:
+                for hit in self.hits:
+                    prefix = prefix_tokens(hit, ctx)
+                    cached = [_cached(work, ctx, prefix, cut) for cut in cuts]
+                    for send in sends:
+                        row = _row(work, ctx, prefix, cached[send.cut], cuts[send.cut], send)
+                        yield (*row, self._terms(work, row, send.path)) if self.explain else row
+
+    def _terms(self, work: Work, row: TransferRow, path: Path) -> list[Any]:
+        from .terms import size_terms, transfer_terms
+
+        layout = work.layout if path.engine.hybrid_cache else work.flat_layout
+        held = size_terms(layout, work.encoding, row.ctx_tokens, row.kv_bytes, work.model.provenance)
+        return held + transfer_terms(path.link, path.engine, row.wire_bytes, row.lanes, row.descriptors, row.engine_s)
+
+    def notices(self, lengths: Sequence[int]) -> Sequence[Notice]:
+        """Assumptions, lengths beyond a model's limit, prefix hits beyond a length, overlap that cannot be priced."""
+        notices = model_notices([work.model for work in self.works], max(lengths))
+        if any(isinstance(hit, int) and hit > min(lengths) for hit in self.hits):
+            message = "the prefix hit exceeds a context length; there the whole prompt counts as held"
+            notices.append(Notice("prefix-hit-clamped", message, "give a share such as 50%"))
+        for overlap, option, missing in (("push", "--prefill-time", "prefill_times"), ("decode-start", "--decode-step-time", "decode_step_s")):
+            if any(path.overlap == overlap and getattr(path, missing) is None for path in self.paths):
+                notices.append(Notice("exposed-unknown", f"what {overlap} hides depends on the compute time, which is not known", f"give {option}"))
+        return notices
+
+    def sources(self, lengths: Sequence[int]) -> dict[str, Source]:
+        """Models, links and engines."""
+        return {**model_sources(self.works, lengths[0]), **path_sources(self.paths)}

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..cases.plan import Make, Options
+from ..cases.plan import Options
+from ..cases.question import Ask, ask
 from ..cases.reading import Reader, flag
 from ..catalog.store import Catalog
 from ..errors import KvcostError
@@ -59,7 +60,7 @@ def _expanded(words: Sequence[str], where: str) -> list[str]:
     return found
 
 
-def _answer_cases(name: str, make: Make, reader: Reader, options: Options, known: Sequence[str], style: Style, *, explain: bool) -> int:
+def _answer_cases(name: str, make: Ask, reader: Reader, options: Options, known: Sequence[str], style: Style, *, explain: bool) -> int:
     """Answer a file of cases; 1 when some rows could not be answered."""
     from ..cases.inputs import price_cases
 
@@ -75,7 +76,7 @@ def _answer_cases(name: str, make: Make, reader: Reader, options: Options, known
     return 1 if tally.bad else 0
 
 
-def answer(make: Make, known: Sequence[str], values: Mapping[str, Any]) -> int:
+def answer(make: Ask, known: Sequence[str], values: Mapping[str, Any]) -> int:
     """Answer one question: `make` prices it, `known` are its options, `values` everything typed.
 
     Returns the exit code: 0, or 1 when rows of --input could not be answered.
@@ -86,6 +87,6 @@ def answer(make: Make, known: Sequence[str], values: Mapping[str, Any]) -> int:
         raise KvcostError(f"--explain does not fit into {style.format}", where="--explain", hint="use --format table, json or jsonl")
     options = {option: _expanded(values[option], flag(option)) for option in known if values.get(option)}
     if values["input"] is None:
-        emit(make(reader, options, explain=explain), style)
+        emit(ask(make, reader, options, explain=explain), style)
         return 0
     return _answer_cases(values["input"], make, reader, options, known, style, explain=explain)

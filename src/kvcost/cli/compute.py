@@ -2,7 +2,7 @@
 
 import typer
 
-from ..cases.compute import COMPUTE_OPTIONS, compute_document
+from ..cases.compute import COMPUTE_OPTIONS, ComputeQuestion
 from . import options as o
 from .asking import answer
 
@@ -45,4 +45,4 @@ def compute(
     kvcost compute --model llama3.1-8b --gpu a100,h100,l40s --ctx 1k..32k --phase prefill,decode --batch 1,32
     kvcost compute --model deepseek-v3 --gpu h200 --tp 8 --weight-dtype fp8 --ctx 8k --explain
     """
-    return answer(compute_document, COMPUTE_OPTIONS, locals())
+    return answer(ComputeQuestion, COMPUTE_OPTIONS, locals())

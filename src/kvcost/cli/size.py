@@ -2,7 +2,7 @@
 
 import typer
 
-from ..cases.size import SIZE_OPTIONS, size_document
+from ..cases.size import SIZE_OPTIONS, SizeQuestion
 from . import options as o
 from .asking import answer
 
@@ -38,4 +38,4 @@ def size(
     kvcost size --model gemma-3-27b,gpt-oss-120b --ctx 1k..128k --kv-dtype auto,fp8
     kvcost size --model deepseek-v3 --ctx 32k --tp 8 --json
     """
-    return answer(size_document, SIZE_OPTIONS, locals())
+    return answer(SizeQuestion, SIZE_OPTIONS, locals())

@@ -2,7 +2,7 @@
 
 import typer
 
-from ..cases.transfer import TRANSFER_OPTIONS, transfer_document
+from ..cases.transfer import TRANSFER_OPTIONS, TransferQuestion
 from . import options as o
 from .asking import answer
 
@@ -53,4 +53,4 @@ def transfer(
     kvcost transfer --model llama2-70b --ctx 1k..128k --link nvlink4,ib-ndr,100gbe --format csv
     kvcost transfer --model qwen3-235b-a22b --ctx 32k --link ib-ndr --rails 8 --tp 8 --basis engine --explain
     """
-    return answer(transfer_document, TRANSFER_OPTIONS, locals())
+    return answer(TransferQuestion, TRANSFER_OPTIONS, locals())
