@@ -142,12 +142,18 @@ def test_json_documents_follow_their_schema(kvcost):
                 assert isinstance(value, tuple(kinds[name] for name in ([types] if isinstance(types, str) else types))), key
 
 
+# In this order, whatever follows them.
+SIZE_FIELDS = """
+    model ctx_tokens kv_dtype kv_bytes kv_bytes_per_token state_bytes reserved_bytes block_size_tokens params_total params_active
+"""
+TRANSFER_FIELDS = """
+    link rails prefill_tp decode_tp prefix_hit_tokens wire_bytes replication descriptors bandwidth_bytes_per_s efficiency line_rate_s achievable_s
+    engine_s transfer_s transfer_low_s transfer_high_s basis exposed_s engine overlap lanes provenance
+"""
+
+
 def test_fields_that_other_programs_rely_on(kvcost):
-    size = "model ctx_tokens kv_dtype kv_bytes kv_bytes_per_token state_bytes reserved_bytes block_size_tokens params_total params_active".split()
-    transfer = (
-        "link rails prefill_tp decode_tp prefix_hit_tokens wire_bytes replication descriptors bandwidth_bytes_per_s efficiency line_rate_s achievable_s"
-        " engine_s transfer_s transfer_low_s transfer_high_s basis exposed_s engine overlap lanes provenance"
-    ).split()
+    size, transfer = SIZE_FIELDS.split(), TRANSFER_FIELDS.split()
     for words, fields in ((("size", *PLAIN[1:5]), size), (PLAIN, size + transfer)):
         (row,) = json.loads(kvcost(*words, "--json").out)["rows"]
         assert list(row)[: len(fields)] == fields
