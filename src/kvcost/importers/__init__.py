@@ -1,0 +1,1 @@
+"""Models and measurements from other people's files."""
