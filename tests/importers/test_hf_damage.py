@@ -35,7 +35,7 @@ def outcome(config) -> ImportedModel | KvcostError:
 def usable(imported: ImportedModel) -> ImportedModel:
     layout = kv_layout(imported.model.groups, parse_kv_dtype("bf16"))
     assert all(held_bytes(layout, n) >= 0 for n in (0, 1, 1000))
-    assert all(group.count > 0 for group in imported.model.groups)
+    assert all(group.layers > 0 for group in imported.model.groups)
     return imported
 
 

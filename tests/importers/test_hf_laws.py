@@ -66,7 +66,7 @@ def test_layers_with_a_cache_never_outnumber_the_layers_of_the_file(name):
     inner = config.get("text_config") or config.get("language_config") or config
     model = read_hf_config(config, name=name).model
     layers = inner.get("num_hidden_layers") or inner.get("n_layer") or inner.get("num_layers") or 64
-    assert all(group.count <= 2 * layers for group in model.groups)
+    assert all(group.layers <= 2 * layers for group in model.groups)
 
 
 @pytest.mark.parametrize("name", LOOKS)
