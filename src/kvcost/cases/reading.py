@@ -14,6 +14,7 @@ from ..cost.transfer import Link
 from ..errors import KvcostError
 from ..units.lists import expand, split_list
 from ..units.parse import parse_count, parse_number, parse_rate, parse_share_or_tokens, parse_time, parse_tokens
+from .models import ModelFinder
 
 __all__ = ["BASES", "MEMO_LIMIT", "PHASES", "Reader", "flag", "user_link"]
 
@@ -83,11 +84,12 @@ def _points(word: str) -> list[Any]:
 class Reader:
     """Reads the words of every option once; equal words give the same values without reading again."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, finder: ModelFinder | None = None) -> None:
         self.catalog = catalog
+        find = (finder or ModelFinder(catalog)).find
         self._seen: dict[tuple[str, str], list[Any]] = {}
         self._parsers: dict[str, Callable[[str], list[Any]]] = {
-            "model": lambda word: [catalog.model(item) for item in split_list(word)],
+            "model": lambda word: [find(item) for item in split_list(word)],
             "ctx": _numbers(parse_tokens),
             "kv_dtype": _kv_dtypes,
             "state_dtype": lambda word: [_state_bits(item) for item in split_list(word)],

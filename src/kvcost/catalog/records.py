@@ -56,6 +56,7 @@ def model_record(name: str, values: Values) -> Model:
         experts=Experts(experts["count"], experts["per_token"], experts["params"]) if experts else None,
         provenance=values["confidence"],
         source=values["source"],
+        weight_dtype=values["weight_dtype"],
     )
 
 

@@ -114,6 +114,7 @@ class ModelEntry(Entry):
     hidden_size: Dimension
     dtype: Literal["bf16", "fp16"]
     kv_dtype: KvDtype = "auto"
+    weight_dtype: Literal["auto", "bf16", "fp16", "fp8", "int8", "int4", "fp4"] = "auto"
     context_limit_tokens: Count | None = None
     params_total: Params | None = None
     params_active: Params | None = None

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..cases.models import ModelFinder
 from ..cases.plan import Options
 from ..cases.question import Ask, ask
 from ..cases.reading import Reader, flag
@@ -81,7 +82,8 @@ def answer(make: Ask, known: Sequence[str], values: Mapping[str, Any]) -> int:
 
     Returns the exit code: 0, or 1 when rows of --input could not be answered.
     """
-    style, reader = style_of(values), Reader(catalog_of(values))
+    style, catalog = style_of(values), catalog_of(values)
+    reader = Reader(catalog, ModelFinder(catalog, values["view"], values["download"]))
     explain = values["explain"]
     if explain and style.format in ("csv", "tsv", "markdown"):
         raise KvcostError(f"--explain does not fit into {style.format}", where="--explain", hint="use --format table, json or jsonl")

@@ -27,6 +27,8 @@ def compute(
     cached: o.Cached = None,
     prefill_time: o.PrefillTime = None,
     decode_step_time: o.DecodeStepTime = None,
+    view: o.View = "serving",
+    download: o.Download = False,
     input: o.Input = None,  # noqa: A002
     explain: o.Explain = False,
     format: o.Format = None,  # noqa: A002

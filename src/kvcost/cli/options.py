@@ -8,7 +8,7 @@ Words = list[str] | None
 
 
 # model, KV
-Model = Annotated[Words, typer.Option("--model", metavar="NAME,...", help="Catalog name or alias.", show_default=False)]
+Model = Annotated[Words, typer.Option("--model", metavar="NAME|PATH,...", help="Catalog name, config.json or its folder, cached hub id.", show_default=False)]
 Ctx = Annotated[Words, typer.Option("--ctx", metavar="TOKENS,...", help="Prompt tokens: 4096, 4k, 1k,8k, 1k..128k.", show_default=False)]
 KvDtype = Annotated[
     Words, typer.Option("--kv-dtype", metavar="DTYPE,...", help="auto bf16 fp16 fp8 fp8_ds_mla int8 int4:gN[:zero] nvfp4 kivi2.", show_default="auto")
@@ -51,6 +51,8 @@ Cached = Annotated[Words, typer.Option("--cached", metavar="TOKENS|SHARE", help=
 PrefillTime = Annotated[Words, typer.Option("--prefill-time", metavar="TIME", help="Measured: 390ms, or 4k=390ms,8k=845ms.", show_default=False)]
 DecodeStepTime = Annotated[Words, typer.Option("--decode-step-time", metavar="TIME", help="Measured decode step time.", show_default=False)]
 # all
+View = Annotated[str, typer.Option("--view", metavar="VIEW", help="How a config.json is counted: serving, or hf (as transformers holds it).")]
+Download = Annotated[bool, typer.Option("--download", help="Fetch the config.json of a hub id (extra hf).")]
 Input = Annotated[str | None, typer.Option("--input", metavar="FILE", help="Cases, one a row (CSV or JSON lines); - = stdin.", show_default=False)]
 Explain = Annotated[bool, typer.Option("--explain", help="Take each figure apart, term by term.")]
 Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="table json jsonl csv tsv markdown.", show_default="table")]

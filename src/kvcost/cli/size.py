@@ -20,6 +20,8 @@ def size(
     hybrid_cache: o.HybridCache = None,
     engine: o.Engine = None,
     tp: o.Tp = None,
+    view: o.View = "serving",
+    download: o.Download = False,
     input: o.Input = None,  # noqa: A002
     explain: o.Explain = False,
     format: o.Format = None,  # noqa: A002

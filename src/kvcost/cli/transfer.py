@@ -35,6 +35,8 @@ def transfer(
     decode_tp: o.DecodeTp = None,
     prefill_time: o.PrefillTime = None,
     decode_step_time: o.DecodeStepTime = None,
+    view: o.View = "serving",
+    download: o.Download = False,
     input: o.Input = None,  # noqa: A002
     explain: o.Explain = False,
     format: o.Format = None,  # noqa: A002

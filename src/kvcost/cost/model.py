@@ -19,7 +19,8 @@ class Experts(NamedTuple):
 class Model(NamedTuple):
     """One model: its cache, layer group by layer group, and the sizes that compute needs.
 
-    dtype                  dtype of the checkpoint's weights and, unless kv_dtype says otherwise, of its KV
+    dtype                  16-bit dtype that the model computes in and, unless kv_dtype says otherwise, of its KV
+    weight_dtype           dtype of quantised weights ("auto": the same as dtype); it says nothing about the KV
     kv_dtype               KV format that the checkpoint itself asks for ("auto": the same as dtype)
     params_total/active    parameters in all and used per token, the input embedding included
     params_input_embedding of these, the input embedding (a look-up, no arithmetic)
@@ -47,6 +48,7 @@ class Model(NamedTuple):
     provenance: str = "spec"
     source: str = ""
     notes: tuple[Notice, ...] = ()
+    weight_dtype: str = "auto"
 
 
 def kv_layers(model: Model) -> int:

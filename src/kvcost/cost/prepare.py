@@ -236,7 +236,7 @@ def prepare(
 
     Raises KvcostError for sizes that do not fit the model and for a model without parameter counts.
     """
-    weight_dtype = weight_dtype or model.dtype
+    weight_dtype = weight_dtype or (model.dtype if model.weight_dtype == "auto" else model.weight_dtype)
     check_layout(model, tp, pp, weight_dtype, attention_dp)
     encoding = encoding or parse_kv_dtype(model.dtype if model.kv_dtype == "auto" else model.kv_dtype)
     group_tp = tp // attention_dp

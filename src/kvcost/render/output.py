@@ -15,7 +15,7 @@ from ..cases.document import Document
 from ..catalog.names import near_names
 from ..errors import KvcostError
 
-__all__ = ["FORMATS", "Style", "emit", "say_error", "say_notices"]
+__all__ = ["FORMATS", "Style", "emit", "emit_text", "say_error", "say_notices"]
 
 PIPE_WIDTH = 100_000  # no limit that a table could reach
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
@@ -119,6 +119,12 @@ def emit(document: Document, style: Style) -> None:
         _write(document, columns, rows, stream, style)
     if style.format != "json":
         say_notices(document, style)
+
+
+def emit_text(text: str, style: Style) -> None:
+    """Write finished text where the answer goes."""
+    with _destination(style.output) as stream:
+        stream.write(text)
 
 
 def _write(document: Document, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], stream: TextIO, style: Style) -> None:

@@ -2,6 +2,6 @@
 
 from .door import KNOWN_TYPES, read_hf_config
 from .files import find_in_hub_cache, load_hf_config
-from .types import Conventions, ImportedModel, Warning_
+from .types import Conventions, ImportedModel
 
-__all__ = ["KNOWN_TYPES", "Conventions", "ImportedModel", "Warning_", "find_in_hub_cache", "load_hf_config", "read_hf_config"]
+__all__ = ["KNOWN_TYPES", "Conventions", "ImportedModel", "find_in_hub_cache", "load_hf_config", "read_hf_config"]

@@ -18,11 +18,11 @@ from ...cost.layers import (
     SlidingWindow,
 )
 from ...cost.model import Model
-from ...errors import KvcostError
+from ...errors import KvcostError, Notice
 from .context import context_limit
 from .defaults import class_defaults
 from .dense import dense
-from .dtype import checkpoint_dtype, kv_dtype
+from .dtype import checkpoint_dtype, kv_dtype, weight_dtype
 from .encdec import bart, mllama, t5, whisper
 from .fields import Fields, shown, words
 from .hybrid import bailing_linear, bamba, falcon_h1, gated_delta, granite_hybrid, jamba, kimi_linear, lfm2, minimax, minimax_m3, recurrent_gemma
@@ -31,7 +31,7 @@ from .nested import TextConfig, text_config
 from .params import sizes, tied_embeddings, vocab_size
 from .ssm import mamba2_only, mamba_only, nemotron_h, plamo2, rwkv, zamba
 from .towers import tower_params
-from .types import SERVING, Conventions, Decoder, ImportedModel, Warning_
+from .types import SERVING, Conventions, Decoder, ImportedModel
 from .uneven import decilm, gemma3n, gemma4, mimo, openelm, step
 from .unread import refuse_unread, refuse_unusual
 
@@ -139,12 +139,12 @@ def _decode(fields: Fields, conventions: Conventions) -> Decoder:
     return dense(fields, conventions)
 
 
-def _warnings(fields: Fields) -> tuple[Warning_, ...]:
-    found = [Warning_(*note) for note in fields.notes]
+def _warnings(fields: Fields) -> tuple[Notice, ...]:
+    found = [Notice(*note) for note in fields.notes]
     if fields.assumed:
         listed = ", ".join(f"{name} = {value}" for name, value in sorted(fields.assumed.items()))
         source = f"the class of model_type '{fields.kind}'" if class_defaults(fields.kind) else "the rule for files of this kind"
-        found.insert(0, Warning_("class-default", f"the file leaves out fields, filled in by {source}: {listed}", "add them to the file to be sure"))
+        found.insert(0, Notice("class-default", f"the file leaves out fields, filled in by {source}: {listed}", "add them to the file to be sure"))
     return tuple(found)
 
 
@@ -157,7 +157,7 @@ def read_hf_config(config: Mapping[str, Any], *, name: str, hf_quant: Mapping[st
     >>> llama = {"model_type": "llama", "num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64, "num_key_value_heads": 8,
     ...          "intermediate_size": 28672, "vocab_size": 128256, "torch_dtype": "bfloat16", "max_position_embeddings": 8192}
     >>> read_hf_config(llama, name="mine").model.groups
-    (LayerGroup(count=80, layer=FullAttention(kv_heads=8, k_dim=128, v_dim=128)),)
+    (LayerGroup(layers=80, layer=FullAttention(kv_heads=8, k_dim=128, v_dim=128)),)
 
     Raises KvcostError for a field that is wrong or missing, and for a type whose cache is not modelled.
 
@@ -195,8 +195,10 @@ def read_hf_config(config: Mapping[str, Any], *, name: str, hf_quant: Mapping[st
         vocab_size=vocab_size(fields, top),
         experts=counted.experts,
         source=f"config.json of {name}",
+        weight_dtype=weight_dtype((found.values, config), hf_quant),
     )
-    return ImportedModel(model, _warnings(fields))
+    warnings = _warnings(fields)
+    return ImportedModel(model._replace(notes=warnings), warnings)
 
 
 def _context(fields: Fields) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import KvcostError
 from .fields import Fields, shown
 
-__all__ = ["checkpoint_dtype", "kv_dtype"]
+__all__ = ["checkpoint_dtype", "kv_dtype", "weight_dtype"]
 
 _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "bf16": "bf16", "fp16": "fp16", "half": "fp16"}
 _QUANT_ALGOS = {"FP8": "fp8", "NVFP4": "nvfp4", "INT8": "int8", "FP8_E4M3": "fp8", "FP8_E5M2": "fp8"}
@@ -80,3 +80,45 @@ def kv_dtype(configs: tuple[Mapping[str, Any], ...], hf_quant: Mapping[str, Any]
     if not isinstance(inner, Mapping):
         raise KvcostError(f"hf_quant_config.json holds no object of quantization: {shown(inner)}", hint='it should hold {"quantization": {...}}')
     return _algo(inner.get("kv_cache_quant_algo"), "hf_quant_config.json: kv_cache_quant_algo") or "auto"
+
+
+_WEIGHT_METHODS = {"fp8": "fp8", "fbgemm_fp8": "fp8", "fp8_e4m3": "fp8", "mxfp4": "fp4", "nvfp4": "fp4"}
+_WEIGHT_BITS = {(8, "float"): "fp8", (8, "int"): "int8", (4, "int"): "int4", (4, "float"): "fp4"}
+
+
+def _weight_format(quantization: Mapping[str, Any]) -> str:
+    """The weight dtype of one quantization object, "auto" where it says nothing that is known here."""
+    method = str(quantization.get("quant_method", "")).lower()
+    algo = str(quantization.get("quant_algo", "")).upper()
+    bits = quantization.get("bits", quantization.get("w_bit"))
+    if method in _WEIGHT_METHODS:
+        return _WEIGHT_METHODS[method]
+    if algo.startswith(("FP8", "W4A8")):
+        return "fp8" if algo.startswith("FP8") else "int4"
+    if algo.startswith(("NVFP4", "W4A4_MXFP4", "MXFP4")):
+        return "fp4"
+    if algo.startswith(("W4A16", "INT4")) or quantization.get("load_in_4bit") is True or (method in ("gptq", "awq") and bits == 4):
+        return "int4"
+    if algo.startswith(("W8A", "INT8")) or quantization.get("load_in_8bit") is True or bits == 8:
+        return "int8"
+    groups = quantization.get("config_groups")
+    for group in groups.values() if isinstance(groups, Mapping) else ():
+        weights = group.get("weights") if isinstance(group, Mapping) else None
+        if isinstance(weights, Mapping):
+            return _WEIGHT_BITS.get((weights.get("num_bits"), weights.get("type")), "auto")  # type: ignore[arg-type]
+    return "auto"
+
+
+def weight_dtype(configs: tuple[Mapping[str, Any], ...], hf_quant: Mapping[str, Any] | None) -> str:
+    """The dtype of a quantised checkpoint's weights, "auto" (the model's dtype) where they are not quantised.
+
+    It is what compute reads and multiplies; the cache does not follow it.
+
+    >>> weight_dtype(({"quantization_config": {"quant_method": "mxfp4"}},), None)
+    'fp4'
+    """
+    inner = hf_quant.get("quantization", hf_quant) if isinstance(hf_quant, Mapping) else None
+    for quantization in (*(config.get("quantization_config") for config in configs), inner):
+        if isinstance(quantization, Mapping) and (found := _weight_format(quantization)) != "auto":
+            return found
+    return "auto"

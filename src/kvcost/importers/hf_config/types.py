@@ -6,8 +6,9 @@ from typing import Literal, NamedTuple
 
 from ...cost.layers import Layer
 from ...cost.model import Model
+from ...errors import Notice
 
-__all__ = ["SERVING", "Block", "Conventions", "Decoder", "Feed", "ImportedModel", "Warning_"]
+__all__ = ["SERVING", "Block", "Conventions", "Decoder", "Feed", "ImportedModel"]
 
 
 class Conventions(NamedTuple):
@@ -29,19 +30,11 @@ class Conventions(NamedTuple):
 SERVING = Conventions()
 
 
-class Warning_(NamedTuple):  # noqa: N801 - `Warning` is taken
-    """An assumption that the reader made, and what would remove it."""
-
-    code: str
-    message: str
-    hint: str
-
-
 class ImportedModel(NamedTuple):
     """A model read from a config.json, and every assumption made on the way."""
 
     model: Model
-    warnings: tuple[Warning_, ...]
+    warnings: tuple[Notice, ...]
 
 
 class Feed(NamedTuple):

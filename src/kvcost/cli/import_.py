@@ -1,0 +1,48 @@
+"""`kvcost import`."""
+
+from typing import Annotated
+
+import typer
+
+from ..cases.imports import import_document
+from ..cases.models import ModelFinder
+from ..render.output import emit, emit_text, say_notices
+from . import options as o
+from .asking import catalog_of, style_of
+
+import_app = typer.Typer()
+
+
+@import_app.command("import")
+def import_files(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="config.json files, their folders, or hub ids.", show_default=False)],
+    view: o.View = "serving",
+    download: o.Download = False,
+    format: o.Format = None,  # noqa: A002
+    json: o.Json = False,
+    output: o.Output = None,
+    columns: o.Columns = None,
+    catalog: o.CatalogPath = None,
+    color: o.Color = "auto",
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,  # noqa: ARG001
+) -> int:
+    r"""Turn a Hugging Face config.json into a catalog entry: YAML for --catalog, to keep and to edit.
+
+    \b
+    kvcost import ./config.json > models.yaml
+    kvcost size --catalog models.yaml --model NAME --ctx 32k
+    kvcost import Qwen/Qwen3-8B --json
+    """
+    values = {"format": format, "json": json, "output": output, "columns": columns, "catalog": catalog, "color": color, "quiet": quiet}
+    style = style_of(values)
+    document = import_document(ModelFinder(catalog_of(values), view, download), files)
+    if style.format != "table":
+        emit(document, style)
+        return 0
+    from ..importers.entry import yaml_of
+
+    entries = {name: entry for row in document.rows for name, entry in row[-1].items()}
+    emit_text(yaml_of(entries), style)
+    say_notices(document, style)
+    return 0
