@@ -177,10 +177,13 @@ def test_files_that_cannot_be_read(kvcost, tmp_path):
         assert "hint:" in ran.err
 
 
-def test_size_takes_cases_too_and_a_single_one_is_a_card(price):
-    ran = price("model,ctx\nllama2-70b,4096\n", command="size")
-    assert ran.code == 0
-    assert "1,342,177,280 B (1.342 GB, 1.250 GiB)" in ran.out
+@pytest.mark.parametrize(("command", "words"), [("size", ()), ("transfer", ("--link", "100gbe"))])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_cases_as_a_table(price, command, words, rows):
+    ran = price("model,ctx\n" + "llama2-70b,4096\n" * rows, *words, command=command)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.count("4,096") >= rows
+    assert "1.342" in ran.out
 
 
 def test_warnings_of_rows_are_said_once(price):

@@ -60,7 +60,7 @@ _SHARED = ("model", "gpu", "weight_dtype", "kv_dtype", "prefill_tp", "decode_tp"
 def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:
     """Print the card of a single answer, or a table; `chosen` columns are shown as they are."""
     card = CARDS.get(document.command)
-    if not chosen and card is not None and len(rows) == 1:
+    if not chosen and card is not None and len(rows) == 1 and document.total is not None:  # rows of a case file have no sources
         title, lines = card(dict(zip(columns, rows[0], strict=True)), document.sources())
         screen.text(title, "bold")
         screen.text("")
