@@ -118,7 +118,8 @@ QUANTITIES: dict[str, Quantity] = {
     "cached_tokens": Quantity("prompt tokens whose KV the prefill side holds already; they are not computed again"),
     "time_s": Quantity(
         "time of the prefill, or of one decode step",
-        "prefill: L x t_layer + hypot(C/eta, W/eta_w) + A/(eta_a x eta) + c x M; decode: L x t_layer + hypot(W/eta_bw, C/eta_d) + K/eta_bw + 2 x L x t_ar + c_d x M",
+        "prefill: L x t_layer + hypot(C/eta, W/eta_w) + A/(eta_a x eta) + c x M; "
+        "decode: L x t_layer + hypot(W/eta_bw, C/eta_d) + K/eta_bw + 2 x L x t_ar + c_d x M",
         "C products, W weights read, A attention, K cache read, M all-reduces, each at 100 % efficiency; the other letters are the GPU's constants",
         "`kvcost gpus NAME` for the constants with their evidence; errors in the README",
     ),
