@@ -94,7 +94,7 @@ def test_names_find_the_entry(name):
     assert len(set(keys)) == len(keys), "an alias differs from another only in case, spaces, hyphens or underscores"
 
 
-# Parameters that the checkpoints themselves hold, tied weights once.
+# Parameters counted weight by weight, tied weights once.
 PARAMETERS = {
     "llama2-7b": 6_738_415_616,
     "llama2-13b": 13_015_864_320,
@@ -114,6 +114,6 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_parameters_are_those_of_the_checkpoint(name):
+def test_parameters_are_those_of_the_weights(name):
     # Norms of queries and keys, biases and sinks may be left out: less than 0.005 % of a model.
     assert CATALOG.model(name).params_total == pytest.approx(PARAMETERS[name], rel=5e-5)
