@@ -28,7 +28,9 @@ def _rows(name: str) -> list[dict[str, str]]:
 def test_entry_is_what_the_config_says(row: dict[str, str]) -> None:
     entry = Catalog().model(RENAMED.get(row["slug"], row["slug"]))
     read = load_hf_config(SHARED / "hf_configs" / f"{row['slug']}.json").model
-    told = ("name", "title", "source", "provenance", "notes", "context_limit_tokens")
+    told = ("name", "title", "source", "provenance", "notes", "context_limit_tokens", "params_total", "params_active")
+    assert entry.params_total == pytest.approx(read.params_total, rel=0.02)
+    assert entry.params_active == pytest.approx(read.params_active, rel=0.02)
     if row["context_limit"]:
         assert entry.context_limit_tokens == int(row["context_limit"])
     assert entry._replace(**dict.fromkeys(told, "")) == read._replace(**dict.fromkeys(told, ""))
