@@ -74,7 +74,7 @@ def check(words):
     document = json.loads(out, parse_constant=refuse)
     assert document["rows"]
     for row in document["rows"]:
-        assert 0 <= row["wire_bytes"]
+        assert row["wire_bytes"] >= 0
         assert row["transfer_low_s"] <= row["transfer_s"] * (1 + 1e-12)
         assert row["transfer_s"] <= row["transfer_high_s"] * (1 + 1e-12)
         assert row["exposed_s"] is None or 0 <= row["exposed_s"] <= row["transfer_s"]
