@@ -110,4 +110,23 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "engine": Quantity("the serving engine's connector", source="`kvcost engines`"),
     "provenance": Quantity("of transfer_s: spec, measured, estimate or user; the weaker of link and engine where both take part"),
+    # how long it takes to compute
+    "gpu": Quantity("the GPU, by its catalog id", source="`kvcost gpus`"),
+    "weight_dtype": Quantity("how weights are stored", "auto: as the checkpoint; bytes a parameter: 2, fp8 and int8 1, int4 and fp4 4.5/8"),
+    "phase": Quantity("prefill of the prompts, or one decode step of the whole batch"),
+    "batch": Quantity("requests computed at once, each of ctx_tokens"),
+    "cached_tokens": Quantity("prompt tokens whose KV the prefill side holds already; they are not computed again"),
+    "time_s": Quantity(
+        "time of the prefill, or of one decode step",
+        "prefill: L x t_layer + hypot(C/eta, W/eta_w) + A/(eta_a x eta) + c x M; decode: L x t_layer + hypot(W/eta_bw, C/eta_d) + K/eta_bw + 2 x L x t_ar + c_d x M",
+        "C products, W weights read, A attention, K cache read, M all-reduces, each at 100 % efficiency; the other letters are the GPU's constants",
+        "`kvcost gpus NAME` for the constants with their evidence; errors in the README",
+    ),
+    "time_low_s": Quantity("time_s with every kind of time at the low end of its constants"),
+    "time_high_s": Quantity("time_s with every kind of time at the high end of its constants"),
+    "flops": Quantity("floating-point operations of all GPUs together", "2 x parameters used x tokens + attention"),
+    "bytes_read": Quantity("bytes that all GPUs together read from memory", "weights touched + cache read, copies of heads included"),
+    "bound": Quantity("what takes most of the time: compute, memory, overhead, communication; measured: the time was given"),
+    "pp": Quantity("pipeline-parallel size"),
+    "attention_dp": Quantity("attention data parallelism inside the TP ranks: the cache is not copied, routed experts are spread"),
 }

@@ -6,6 +6,8 @@ from ..cost.compute import ComputeTime
 from ..cost.dtypes import Encoding
 from ..cost.gpu import Constant
 from ..cost.kv import KvLayout, Span
+from ..cost.layers import MlaLatent
+from ..cost.model import Model
 from ..cost.prepare import Prepared
 from ..cost.terms import terms_of
 from ..cost.transfer import Engine, Link
@@ -87,11 +89,20 @@ def compute_terms(prepared: Prepared, phase: str, time: ComputeTime) -> list[Ter
             value=part.seconds,
             unit="s",
             share=part.share,
-            formula=f"{part.formula}; {', '.join(_constant(*item) for item in part.constants)}",
+            formula=f"{part.formula}; {', '.join(_constant(*item) for item in part.constants if _concerns(prepared.model, *item))}",
             provenance=prepared.gpu.constants.basis,
         )
         for part in found
     ]
+
+
+def _concerns(model: Model, name: str, constant: Constant) -> bool:
+    """Whether a constant takes part in this model's time."""
+    if name.startswith("moe_"):
+        return model.experts is not None
+    if name.startswith("mla_"):
+        return any(isinstance(group.layer, MlaLatent) for group in model.groups)
+    return name != "comm_crowding" or constant.value > 0
 
 
 def _constant(name: str, constant: Constant) -> str:
