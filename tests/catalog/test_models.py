@@ -92,3 +92,28 @@ def test_names_find_the_entry(name):
     assert {CATALOG.find("models", word) for word in words} == {name}
     keys = [normalise(word) for word in (name, *MODELS[name]["aliases"])]
     assert len(set(keys)) == len(keys), "an alias differs from another only in case, spaces, hyphens or underscores"
+
+
+# Parameters counted weight by weight, tied weights once.
+PARAMETERS = {
+    "llama2-7b": 6_738_415_616,
+    "llama2-13b": 13_015_864_320,
+    "llama2-70b": 68_976_648_192,
+    "llama3.1-8b": 8_030_261_248,
+    "llama3.1-70b": 70_553_706_496,
+    "llama3.1-405b": 405_853_388_800,
+    "opt-13b": 12_853_473_280,
+    "opt-66b": 65_719_701_504,
+    "mixtral-8x7b": 46_702_792_704,
+    "qwen3-32b": 32_762_123_264,
+    "qwen3-235b-a22b": 235_093_634_560,
+    "deepseek-v3": 671_026_404_352,
+    "gemma-3-27b": 27_432_406_640,
+    "gpt-oss-120b": 116_829_156_672,
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_parameters_are_those_of_the_weights(name):
+    # Norms of queries and keys, biases and sinks may be left out: less than 0.005 % of a model.
+    assert CATALOG.model(name).params_total == pytest.approx(PARAMETERS[name], rel=5e-5)

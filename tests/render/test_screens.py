@@ -16,7 +16,7 @@ from kvcost.cli.app import run
 GOLDEN = Path(__file__).parent / "golden"
 CARD = ("transfer", "--model", "llama2-70b", "--ctx", "4096", "--link", "100gbe")
 TABLE = ("transfer", "--model", "llama2-70b", "--ctx", "1k,4k", "--link", "nvlink4,ib-ndr,100gbe", "--tp", "1,8")
-SIZE = ("size", "--model", "gemma-3-27b", "--ctx", "32k", "--tp", "8")
+SIZE = ("size", "--model", "deepseek-v3", "--ctx", "32k", "--tp", "8")
 EXPLAINED = ("transfer", "--model", "gemma-3-27b", "--ctx", "8k", "--link", "ib-ndr", "--explain")
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 

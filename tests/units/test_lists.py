@@ -117,8 +117,10 @@ def test_ranges_of_rates_refused(text):
 
 def test_a_range_from_zero_needs_a_step():
     assert expand("0..100:+50", lambda text: parse_tokens(text, minimum=0)) == [0, 50, 100]
-    with pytest.raises(KvcostError, match="cannot start at 0"):
-        expand("0..100", lambda text: parse_tokens(text, minimum=0))
+    for text, words in (("0..100", "cannot start at 0"), ("0..100:+0", "must be above 0")):
+        with pytest.raises(KvcostError, match=words) as caught:
+            expand(text, lambda text: parse_tokens(text, minimum=0))
+        assert caught.value.hint
 
 
 def test_too_many_values(monkeypatch):
