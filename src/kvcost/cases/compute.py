@@ -155,9 +155,10 @@ class ComputeQuestion:
         return {keyed("hbm_bytes_per_s", name, len(gpus)): Source(gpu.hbm_bytes_per_s, gpu.provenance, gpu.source, name) for name, gpu in gpus.items()}
 
 
-def _row(instance: Instance, phase: str, ctx: int, cached: int, batch: int, time: ComputeTime) -> ComputeRow:
+def _row(instance: Instance, phase: str, ctx: int, cached: int, batch: int, time: ComputeTime) -> tuple[Any, ...]:
+    """The values of a ComputeRow."""
     prepared = instance.prepared
-    return ComputeRow(
+    return (
         prepared.model.name,
         prepared.gpu.name,
         prepared.tp,

@@ -29,6 +29,7 @@ class Document(NamedTuple):
     total     how many rows, None when that is known only at the end
     notices   complete once the rows are read
     sources   gives quantity → Source; `quantity[entry]` where several entries take part
+    passed    columns taken over from a case file as they are
     """
 
     command: str
@@ -38,3 +39,4 @@ class Document(NamedTuple):
     total: int | None
     notices: list[Notice]
     sources: Callable[[], dict[str, Source]]
+    passed: tuple[str, ...] = ()

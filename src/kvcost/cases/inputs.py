@@ -3,12 +3,13 @@
 import csv
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import KvcostError, Notice
 from ..units.parse import MAX_TOKENS
-from .document import Document
+from .document import Document, Source, keyed
 from .plan import Options
 from .question import Ask, Question
 from .reading import MEMO_LIMIT, Reader
@@ -174,6 +175,15 @@ class _Pricer:
         asked = self.questions[key] = _Asked(question)
         return asked
 
+    def sources(self) -> dict[str, Source]:
+        """Where the figures of the questions come from, the first of each quantity and entry."""
+        found: dict[tuple[str, str], Source] = {}
+        for asked in itertools.islice(self.questions.values(), MOST_NOTICES):
+            for quantity, source in asked.question.sources((max(asked.longest, 1),)).items():
+                found.setdefault((quantity.partition("[")[0], source.of), source)
+        counts = Counter(quantity for quantity, _ in found)
+        return {keyed(quantity, entry, counts[quantity]): source for (quantity, entry), source in found.items()}
+
     def _note(self, asked: _Asked, ctx: int) -> None:
         """Take over the warnings of a length outside those seen: what there is to warn of grows towards the ends."""
         asked.shortest, asked.longest = min(asked.shortest, ctx), max(asked.longest, ctx)
@@ -230,7 +240,8 @@ def price_cases(
         rows=_with_extras(itertools.chain((first,), stream), extras, pricer.notices),
         total=None,
         notices=pricer.notices,
-        sources=dict,
+        sources=pricer.sources,
+        passed=tuple(extras.values()),
     )
     return document, tally
 

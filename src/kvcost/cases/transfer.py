@@ -77,10 +77,12 @@ class _Cut(NamedTuple):
 
 
 class _Send(NamedTuple):
-    """A path with what does not change from request to request worked out."""
+    """A path with what does not change from request to request worked out; lanes and rails for one pair of TP sizes."""
 
     path: Path
     cut: int
+    lanes: int
+    rails: int
     bandwidth: float | None
     efficiency: float | None
     provenance: str
@@ -116,7 +118,7 @@ def _sends(planned: Sequence[Path]) -> tuple[list[_Send], list[_Cut]]:
         engine, link = path.engine, path.link
         cut = _Cut(engine.block_tokens, engine.regions, engine.layers_share_blocks, engine.hybrid_cache)
         bandwidth = None if link.bandwidth_bytes_per_s == float("inf") else link.bandwidth_bytes_per_s
-        sends.append(_Send(path, cuts.setdefault(cut, len(cuts)), bandwidth, link.efficiency, _provenance(path)))
+        sends.append(_Send(path, cuts.setdefault(cut, len(cuts)), 1, 1, bandwidth, link.efficiency, _provenance(path)))
     return sends, list(cuts)
 
 
@@ -156,11 +158,16 @@ def _overlap(engine: Engine, overlap: str, ctx: int) -> str:
     return "serial" if overlap == "push" and ctx < engine.push_from_tokens else overlap
 
 
-def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _Send) -> TransferRow:
+def _on_lanes(send: _Send, work: Work) -> _Send:
+    lanes, rails = lanes_of(send.path.link, send.path.rails, work.prefill_tp, work.decode_tp)
+    return send._replace(lanes=lanes, rails=rails)
+
+
+def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _Send) -> tuple[Any, ...]:
+    """The values of a TransferRow, as the plain tuple that costs a sweep of a million rows a fraction of the record."""
     path = send.path
     wire = cached.wire
-    lanes, rails = lanes_of(path.link, path.rails, work.prefill_tp, work.decode_tp)
-    times = link_times(path.link, path.engine, wire.wire_bytes, lanes, wire.descriptors)
+    times = link_times(path.link, path.engine, wire.wire_bytes, send.lanes, wire.descriptors)
     transfer_s, low_s, high_s = _headline(times, path.basis)
     overlap = path.overlap
     exposed_s: float | None = transfer_s
@@ -175,7 +182,7 @@ def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _S
             floor_s=path.engine.push_floor_s,
         )
     model = work.model
-    return TransferRow(
+    return (
         model.name,
         ctx,
         work.encoding.name,
@@ -187,7 +194,7 @@ def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _S
         model.params_total,
         model.params_active,
         path.link.name,
-        rails,
+        send.rails,
         work.prefill_tp,
         work.decode_tp,
         prefix,
@@ -206,7 +213,7 @@ def _row(work: Work, ctx: int, prefix: int, cached: _Cached, cut: _Cut, send: _S
         exposed_s,
         path.engine.name,
         overlap,
-        lanes,
+        send.lanes,
         send.provenance,
         times.achievable_low_s,
         times.achievable_high_s,
@@ -255,13 +262,14 @@ class TransferQuestion:
         """The rows, a TransferRow each."""
         sends, cuts = self.sends, self.cuts
         for work in self.works:
+            on_lanes = [_on_lanes(send, work) for send in sends]
             for ctx in lengths:
                 for hit in self.hits:
                     prefix = prefix_tokens(hit, ctx)
                     cached = [_cached(work, ctx, prefix, cut) for cut in cuts]
-                    for send in sends:
+                    for send in on_lanes:
                         row = _row(work, ctx, prefix, cached[send.cut], cuts[send.cut], send)
-                        yield (*row, self._terms(work, row, send.path)) if self.explain else row
+                        yield (*row, self._terms(work, TransferRow._make(row), send.path)) if self.explain else row
 
     def _terms(self, work: Work, row: TransferRow, path: Path) -> list[Any]:
         from .terms import size_terms, transfer_terms

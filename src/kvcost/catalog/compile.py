@@ -65,8 +65,9 @@ def _readable(error: ValidationError, place: tuple[str, ...], document: Document
         return KvcostError(f"{name} lacks the key '{field}'", where=where, hint=f"add {field}: ...")
     given = first.get("input")
     shown = f" (given: {given!r})" if isinstance(given, str | int | float | bool) and first["type"] != "value_error" else ""
+    place_in_entry = f"{field}: " if first["loc"] else ""
     return KvcostError(
-        f"{name}: {field}: {message[:1].lower()}{message[1:]}{shown}",
+        f"{name}: {place_in_entry}{message[:1].lower()}{message[1:]}{shown}",
         where=where,
         hint="see `kvcost schema " + kind.removesuffix("s") + "` for the form of an entry",
     )

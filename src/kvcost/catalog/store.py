@@ -1,6 +1,6 @@
 """Entries by name: the built-in ones, compiled, and a user's own on top.
 
-The compiled file of a kind carries the checksum of its YAML. Where they differ (a source checkout
+The compiled file of a kind carries the checksum of its YAML and schema. Where they differ (a source checkout
 with an edited YAML) the YAML is read and checked again, so an edit is all that a new entry needs.
 """
 
@@ -32,6 +32,15 @@ def compiled_path(kind: str, data: Path = _DATA) -> Path:
     return data / f"{kind}.compiled.json"
 
 
+def _stamp(text: bytes) -> int:
+    """A checksum of a YAML file and of the modules that check it: either may change what the entries are."""
+    stamp = zlib.crc32(text)
+    for module in ("compile.py", "fields.py", "gpu_schema.py", "schema.py"):
+        with contextlib.suppress(OSError):  # an installation may hold byte code alone
+            stamp = zlib.crc32((Path(__file__).parent / module).read_bytes(), stamp)
+    return stamp
+
+
 def compile_builtin(kind: str, data: Path = _DATA) -> Entries:
     """Read and check the YAML of a kind, and write it compiled where that is possible."""
     from .compile import compile_file
@@ -40,7 +49,7 @@ def compile_builtin(kind: str, data: Path = _DATA) -> Entries:
     text = yaml_path.read_bytes()
     entries = compile_file(kind, yaml_path, text)
     index = _index(kind, entries)
-    compiled = {"crc": zlib.crc32(text), "index": index, "entries": entries}
+    compiled = {"stamp": _stamp(text), "index": index, "entries": entries}
     target = compiled_path(kind, data)
     scratch = target.with_suffix(f".{id(compiled)}.tmp")
     try:
@@ -56,7 +65,7 @@ def _builtin(kind: str) -> tuple[dict[str, str], Entries]:
     text = (_DATA / f"{kind}.yaml").read_bytes()
     try:
         compiled = json.loads(compiled_path(kind).read_bytes())
-        if compiled["crc"] == zlib.crc32(text):
+        if compiled["stamp"] == _stamp(text):
             return compiled["index"], compiled["entries"]
     except (OSError, ValueError, KeyError, TypeError):
         pass

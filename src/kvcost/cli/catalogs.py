@@ -9,6 +9,7 @@ from ..render.output import emit
 from . import options as o
 from .asking import catalog_of, style_of
 
+EXIT_NOTHING = 3
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One entry, by name or alias.", show_default=False)]
 Like = Annotated[str | None, typer.Option("--like", metavar="TEXT", help="Entries whose names hold the text, or come near it.", show_default=False)]
 
@@ -32,8 +33,9 @@ def _command(kind: str, example: str) -> typer.Typer:
         debug: o.Debug = False,  # noqa: ARG001
     ) -> int:
         values = {"format": format, "json": json, "output": output, "columns": columns, "catalog": catalog, "color": color, "quiet": quiet}
-        emit(entries_document(catalog_of(values), kind, name, like), style_of(values))
-        return 0
+        document = entries_document(catalog_of(values), kind, name, like)
+        emit(document, style_of(values))
+        return EXIT_NOTHING if document.total == 0 else 0
 
     return app
 

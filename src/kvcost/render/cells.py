@@ -20,6 +20,8 @@ class Column(NamedTuple):
 
 _QUANTITIES = (("_bytes_per_s", "rate"), ("_flops_per_s", "flops_rate"), ("_bytes", "bytes"), ("_s", "time"))
 _PER_SECOND = ("rate_per_s",)
+# A name from somebody's file must not move the cursor or break a line.
+_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], "?")
 # Headings that say more than the field's name.
 LABELS = {
     "ctx_tokens": "ctx",
@@ -45,7 +47,7 @@ def _plain(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return show_significant(value)
-    return str(value)
+    return str(value).translate(_CONTROLS)
 
 
 def _scaled(size: float) -> Callable[[Any], str]:

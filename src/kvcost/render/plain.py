@@ -24,7 +24,9 @@ class Line(NamedTuple):
 
 
 class Screen(Protocol):
-    """Where tables and cards are written."""
+    """Where tables and cards are written; `width` in columns, None without a limit."""
+
+    width: int | None
 
     def text(self, words: str, style: str = "") -> None:
         """A line of running text."""
@@ -41,6 +43,7 @@ class PlainScreen:
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
+        self.width: int | None = None
 
     def text(self, words: str, style: str = "") -> None:  # noqa: ARG002
         """A line of running text."""

@@ -20,7 +20,8 @@ class RichScreen:
     """Writes tables and cards to a terminal of `width` columns."""
 
     def __init__(self, stream: TextIO, width: int, color: bool) -> None:
-        self.width = width
+        self.columns = width
+        self.width: int | None = width
         encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
         self.unicode = encoding.startswith("utf")
         self.console = Console(
@@ -51,7 +52,7 @@ class RichScreen:
     def table(self, columns: Sequence[Column]) -> None:
         """Rows under headings; where the terminal is too narrow, one block of lines a row."""
         widths = [max(map(cell_len, [column.heading, *column.cells])) for column in columns]
-        if sum(widths) + 2 * (len(widths) - 1) > self.width:
+        if sum(widths) + 2 * (len(widths) - 1) > self.columns:
             self._blocks(columns)
             return
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -71,7 +72,7 @@ class RichScreen:
 
     def _pair(self, label: str, value: str, label_width: int) -> None:
         grid = Table.grid(padding=(0, 2, 0, 0))
-        grid.add_column(width=min(label_width, max(8, self.width // 2 - 2)), overflow="fold", style="dim")
+        grid.add_column(width=min(label_width, max(8, self.columns // 2 - 2)), overflow="fold", style="dim")
         grid.add_column(overflow="fold")
         grid.add_row(Text(label), Text(value))
         self._print(grid)
@@ -79,7 +80,7 @@ class RichScreen:
     def card(self, lines: Sequence[Line]) -> None:
         """One answer as labelled lines; where the terminal is too narrow, each below its label."""
         widths = [max((cell_len(line[i]) for line in lines), default=0) for i in range(4)]
-        if sum(widths) + 8 + 24 > self.width:
+        if sum(widths) + 8 + 24 > self.columns:
             for line in lines:
                 self._stacked(line, widths[0])
             return

@@ -8,7 +8,7 @@ from typing import Any
 from ..cases.document import Document, Source
 from ..units.show import show_rate, show_significant, show_time
 from .cards import CARDS
-from .cells import columns_of
+from .cells import Column, columns_of
 from .plain import Line, Screen
 
 __all__ = ["show_document"]
@@ -54,6 +54,12 @@ _LISTS = {
     ),
     "engines": ("engine", "t0_s", "t0_low_s", "t0_high_s", "descriptor_s", "block_tokens", "regions", "overlap", "first_token", "confidence"),
 }
+# What a narrow terminal shows in a second table, the least urgent first, and what names a row in both.
+_CAN_WAIT = (
+    *("achievable_low_s", "achievable_high_s", "time_low_s", "time_high_s", "achieved_low_bytes_per_s", "achieved_high_bytes_per_s"),
+    *("t0_low_s", "t0_high_s", "state_bytes", "provenance", "reserved_bytes", "peer_bytes_per_s", "rails", "regions", "constants", "confidence"),
+)
+_KEYS = ("model", "ctx_tokens", "kv_dtype", "link", "engine", "gpu", "phase", "batch")
 _SHARED = ("model", "gpu", "weight_dtype", "kv_dtype", "prefill_tp", "decode_tp", "tp", "pp", "phase", "batch", "engine", "overlap", "block_size_tokens")
 
 
@@ -66,14 +72,36 @@ def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[t
         screen.text("")
         screen.card(lines)
     elif rows:
-        fields = list(columns) if chosen else _shown(document.command, columns, rows, screen)
-        places = [columns.index(field) for field in fields if field != "terms"]
-        screen.table(columns_of([columns[place] for place in places], [[row[place] for place in places] for row in rows]))
+        fields = [field for field in columns if field != "terms"] if chosen else [*document.passed, *_shown(document.command, columns, rows, screen)]
+        _table(fields, columns, rows, screen, chosen=chosen)
         if not chosen:
             _footnotes(document.sources(), screen)
     if "terms" in columns:
         for row in rows:
             _explain(dict(zip(columns, row, strict=True)), screen)
+
+
+def _table(fields: list[str], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:
+    """The fields as a table; on a narrow terminal as two, the second with what can wait, where that makes them fit."""
+    places = [columns.index(field) for field in fields]
+    table = dict(zip(fields, columns_of(fields, [[row[place] for place in places] for row in rows]), strict=True))
+    later = [] if chosen or screen.width is None else _later(table, screen.width)
+    screen.table([column for field, column in table.items() if field not in later])
+    if later:
+        screen.text("")
+        screen.table([column for field, column in table.items() if field in later or field in _KEYS])
+
+
+def _later(table: Mapping[str, Column], width: int) -> list[str]:
+    """The fewest fields that can wait for a second table and without which the first fits; none where neither helps."""
+    needs = {field: 2 + max(len(text) for text in (column.heading, *column.cells)) for field, column in table.items()}
+    later: list[str] = []
+    for field in ("", *(field for field in _CAN_WAIT if field in needs)):
+        later += [field] if field else []
+        fits = sum(need for name, need in needs.items() if name not in later) - 2 <= width
+        if fits and sum(needs[name] for name in needs if name in later or name in _KEYS) - 2 <= width:
+            return later
+    return []
 
 
 def _shown(command: str, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen) -> list[str]:
