@@ -155,11 +155,15 @@ def disagg(work: Work, side: Split, transfer_s: float) -> Disagg:
     """
     if work.concurrency is None:
         return with_transfer(pools(work, side), transfer_s)
-    curves, in_flight = pool_curves(work, side), work.concurrency
-    open_loop = work._replace(concurrency=None)
+    return _closed(work, side, transfer_s, work.concurrency)
+
+
+def _closed(work: Work, side: Split, transfer_s: float, in_flight: float) -> Disagg:
+    """The rate that keeps `in_flight` requests in the deployment, by bisection; what the pools do not carry waits outside (Little)."""
+    curves = pool_curves(work, side)
 
     def at(rate: float) -> Disagg:
-        return with_transfer(pools(open_loop._replace(rate_per_s=rate), side, curves), transfer_s)
+        return with_transfer(pools(work._replace(rate_per_s=rate, concurrency=None), side, curves), transfer_s)
 
     idle = at(0.0)
     if idle.e2e_s is None:

@@ -96,7 +96,6 @@ def _decode_curve(p: Prepared, ctx_tokens: float) -> Callable[[float], float]:
 def _mixed_curve(p: Prepared, ctx_tokens: float) -> Callable[[float, float, float], float]:
     """`mixed_step_s` as a function of prompt tokens, their attention in seconds, and a real batch."""
     prefill, decode, dp = p.prefill, p.decode, p.attention_dp
-    idle = _decode_curve(p, ctx_tokens)
     cache_s = max(sum(r.decode_s * _reached(r, ctx_tokens) for r in p.reaches), sum(r.read_s * _reached(r, ctx_tokens) for r in p.reaches))
     fixed_s = prefill.layers_s + prefill.sequence_s + p.hop_s
     token_s = prefill.comm_row_s + prefill.comm_all_row_s + p.hop_row_s
@@ -104,8 +103,6 @@ def _mixed_curve(p: Prepared, ctx_tokens: float) -> Callable[[float, float, floa
     row_s, head_s, decode_row_s, weights_s, all_row_s = prefill.row_s, prefill.head_s, decode.row_s, prefill.weights_s, decode.comm_all_row_s
 
     def step_s(tokens: float, attention: float, batch: float) -> float:
-        if tokens <= 0:
-            return idle(batch)
         local = batch if dp == 1 else max(min(batch, 1.0), batch / dp)
         total = fixed_s + attention + tokens * token_s + local * each_s + batch * all_row_s
         total += hypot(tokens * row_s + head_s + local * decode_row_s, weights_s)
@@ -162,10 +159,8 @@ def model_steps(prepared: Prepared) -> Steps:
             full = mixed(budget, attention_s(prepared, start - budget, budget), batch)
             return max(full, mixed(last, attention_s(prepared, start, last), batch))
 
-        share_s = whole_s / new
-        return Curves(
-            mixed(new, whole_s, 0.0), _decode_curve(prepared, ctx_tokens), lambda tokens, batch: mixed(tokens, tokens * share_s, batch), chunks, longest
-        )
+        decode = _decode_curve(prepared, ctx_tokens)
+        return Curves(mixed(new, whole_s, 0.0), decode, lambda tokens, batch: mixed(tokens, tokens * whole_s / new, batch), chunks, longest)
 
     return curves
 
@@ -210,36 +205,47 @@ def measured_steps(prefill_points: Mapping[int, float] | None, decode_points: Ma
 
     def curves(prompt_tokens: float, cached_tokens: float, ctx_tokens: float) -> Curves:
         modelled = base(prompt_tokens, cached_tokens, ctx_tokens) if base is not None else None
-        decode = decode_of or modelled.decode  # type: ignore[union-attr]
-        cached = min(cached_tokens, prompt_tokens - 1)
-        new = prompt_tokens - cached
-
-        def beside(batch: float) -> float:
-            return min(1.0, batch) * decode(max(1.0, batch)) if batch > 0 else 0.0
-
-        if prefill_points is None:
-            alone = modelled
-            assert alone is not None  # noqa: S101  # checked above
-            prefill, packed, chunks, longest = alone.prefill_s, alone.packed, alone.chunks, alone.longest
-            return Curves(
-                prefill,
-                decode,
-                lambda tokens, batch: packed(tokens, 0.0) + beside(batch),
-                lambda budget, batch: (chunks(budget, 0.0)[0] + chunks(budget, 0.0)[1] * beside(batch), chunks(budget, 0.0)[1]),
-                lambda budget, batch: longest(budget, 0.0) + beside(batch),
-            )
-        prefill_s = interpolate(prefill_points, prompt_tokens) * new / prompt_tokens  # type: ignore[arg-type]
-
-        def all_chunks(budget: float, batch: float) -> tuple[float, int]:
-            count, _ = _cut(new, budget)
-            return prefill_s + count * beside(batch), count
-
-        return Curves(
-            prefill_s,
-            decode,
-            lambda tokens, batch: prefill_s * tokens / new + beside(batch),
-            all_chunks,
-            lambda budget, batch: prefill_s * min(1.0, budget / new) + beside(batch),
-        )
+        decode = decode_of if decode_of is not None else modelled.decode  # type: ignore[union-attr]
+        if prefill_points is not None:
+            new = max(1.0, prompt_tokens - cached_tokens)
+            return _shared_out(interpolate(prefill_points, prompt_tokens) * new / prompt_tokens, new, decode)  # type: ignore[arg-type]
+        return _beside(modelled, decode)  # type: ignore[arg-type]
 
     return curves
+
+
+def _decoding(decode: Callable[[float], float], batch: float) -> float:
+    """What a decode step adds to a chunk's step; nothing where nothing decodes."""
+    return min(1.0, batch) * decode(max(1.0, batch)) if batch > 0 else 0.0
+
+
+def _shared_out(prefill_s: float, new_tokens: float, decode: Callable[[float], float]) -> Curves:
+    """A measured prefill: every chunk takes its share of it, beside the decode step."""
+
+    def chunks(budget: float, batch: float) -> tuple[float, int]:
+        count, _ = _cut(new_tokens, budget)
+        return prefill_s + count * _decoding(decode, batch), count
+
+    return Curves(
+        prefill_s,
+        decode,
+        lambda tokens, batch: prefill_s * tokens / new_tokens + _decoding(decode, batch),
+        chunks,
+        lambda budget, batch: prefill_s * min(1.0, budget / new_tokens) + _decoding(decode, batch),
+    )
+
+
+def _beside(modelled: Curves, decode: Callable[[float], float]) -> Curves:
+    """Modelled chunks beside a measured decode step."""
+
+    def chunks(budget: float, batch: float) -> tuple[float, int]:
+        alone_s, count = modelled.chunks(budget, 0.0)
+        return alone_s + count * _decoding(decode, batch), count
+
+    return Curves(
+        modelled.prefill_s,
+        decode,
+        lambda tokens, batch: modelled.packed(tokens, 0.0) + _decoding(decode, batch),
+        chunks,
+        lambda budget, batch: modelled.longest(budget, 0.0) + _decoding(decode, batch),
+    )

@@ -5,7 +5,6 @@ Asked for by themselves: the means of `mono` and `disagg` do not need them.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import ceil, exp, sqrt
 
 from .disagg import Disagg
@@ -18,7 +17,6 @@ _TURNS = 12
 _MOST_STATES = 60
 
 
-@lru_cache(maxsize=4096)
 def _poisson(mean: float, most: int) -> tuple[float, ...]:
     """Probabilities of 0 to `most` arrivals, the last one holding the rest."""
     found, last = [exp(-mean)], exp(-mean)
@@ -41,9 +39,12 @@ def _chain(answer: Mono) -> tuple[list[float], list[float]]:
     most = _states(answer)
     times = [answer.steps.step_s + count * answer.steps.added_s for count in range(most + 1)]
     rows = [_poisson(answer.rate_per_s * time, most) for time in times]
+    columns = tuple(zip(*rows, strict=True))
     shares = [1.0] + [0.0] * most
     for _ in range(_TURNS):
-        shares = [sum(share * row[count] for share, row in zip(shares, rows, strict=True)) for count in range(most + 1)]
+        last, shares = shares, [sum([share * chance for share, chance in zip(shares, column, strict=True)]) for column in columns]
+        if max([abs(new - old) for new, old in zip(shares, last, strict=True)]) < 1e-10:
+            break
     return shares, times
 
 
