@@ -201,6 +201,8 @@ def measured_steps(prefill_points: Mapping[int, float] | None, decode_points: Ma
     if base is None and (prefill_points is None or decode_points is None):
         missing = "prefill time" if prefill_points is None else "decode step"
         raise KvcostError(f"the {missing} is neither measured nor modelled", hint="give --gpu, or --prefill-time and --decode-step-time")
+    if base is not None and prefill_points is None and decode_points is None:
+        return base
     decode_of = _points_curve(decode_points) if decode_points is not None else None
 
     def curves(prompt_tokens: float, cached_tokens: float, ctx_tokens: float) -> Curves:

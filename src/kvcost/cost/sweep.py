@@ -160,7 +160,7 @@ def _pointer(sides: tuple[_Side, ...], objective: str) -> Callable[[Sequence[flo
     wanted = {"ttft": (0,), "tpot": (1,), "e2e": (2,), "itl-p99": ()}.get(objective, (0, 1, 2))
     part = {"ttft": 0, "tpot": 1}.get(objective, 2)
     ours = (first.ttft_s, first.tpot_s, first.e2e_s)
-    rests = tuple(side.ttft_s for side in rest), tuple(side.tpot_s for side in rest), tuple(side.e2e_s for side in rest)
+    rests: tuple[tuple[float, ...], ...] = tuple(side.ttft_s for side in rest), tuple(side.tpot_s for side in rest), tuple(side.e2e_s for side in rest)
     asked = [(ours[index], rests[index], index) for index in wanted]
     gap_of = _gap_class(first, rest) if objective not in ("ttft", "tpot", "e2e") else None
     gap_gains = tuple(side.gap_s - side.their_gap_s for side in sides) if objective == "itl-p99" else None
@@ -180,8 +180,8 @@ def _pointer(sides: tuple[_Side, ...], objective: str) -> Callable[[Sequence[flo
             better, worse = better or found > 0, worse or found < 0
         verdict = ("mixed" if worse else "disaggregate") if better else "colocate"
         gain = low = high = own - times[part]
-        for mine, other in zip(own_rest, others, strict=True):
-            other_gain = mine - other[part]
+        for ours_there, other in zip(own_rest, others, strict=True):
+            other_gain = ours_there - other[part]
             low, high = min(low, other_gain), max(high, other_gain)
         if gap_gains is not None:
             gain, low, high = gap_gains[0], min(gap_gains), max(gap_gains)

@@ -11,10 +11,11 @@ from .disagg import Disagg
 from .load import md1_quantile_s, pool_quantile_s, router_factor
 from .mono import Mono
 
-__all__ = ["disagg_gap_s", "disagg_ttft_s", "mono_gap_ends_s", "mono_gap_s", "mono_ttft_s"]
+__all__ = ["disagg_gap_s", "disagg_ttft_s", "mono_gap_ends_s", "mono_gap_s", "mono_ttft_s", "ttft_ends_s"]
 
 _TURNS = 12
 _MOST_STATES = 60
+_EDGE = 2.0
 
 
 def _poisson(mean: float, most: int) -> tuple[float, ...]:
@@ -35,7 +36,7 @@ def _states(answer: Mono) -> int:
 
 
 def _chain(answer: Mono) -> tuple[list[float], list[float]]:
-    """Stationary share of steps that carry K prompts, and the seconds of such a step: K' ~ Poisson(l*T_K)."""
+    """Stationary share of steps that carry K prompts, and the seconds of such a step: K' ~ Poisson(l*T_K), T_K = d + K*I."""
     most = _states(answer)
     times = [answer.steps.step_s + count * answer.steps.added_s for count in range(most + 1)]
     rows = [_poisson(answer.rate_per_s * time, most) for time in times]
@@ -48,27 +49,33 @@ def _chain(answer: Mono) -> tuple[list[float], list[float]]:
     return shares, times
 
 
-def _bulk_ttft_s(answer: Mono, quantile: float) -> float:
-    """Inverts the distribution of U*T_K + S + I*Poisson(l*T_K), U uniform, K weighted by P_K*T_K; an idle server adds no U*T_0."""
+def _pieces(answer: Mono) -> list[tuple[float, float, float]]:
+    """The TTFT as a mixture of uniform pieces (weight, start, length): U*T_K + S + I*Poisson(l*T_K), K weighted by P_K*T_K.
+
+    An idle server adds no U*T_0; a round-robin router leaves 1/k of what other prompts add.
+    """
     shares, times = _chain(answer)
     total = sum(share * time for share, time in zip(shares, times, strict=True))
-    idle = exp(-answer.batch)
-    pieces: list[tuple[float, float, float]] = []
+    idle, own_s, random = exp(-answer.batch), answer.own_s or 0.0, router_factor(answer.side.router, answer.side.instances)
+    alone = 1.0 - random
+    pieces = [(alone * (1.0 - idle), own_s, times[0]), (alone * idle, own_s, 0.0)]
     for count, (share, time) in enumerate(zip(shares, times, strict=True)):
-        weight = share * time / total
+        weight = random * share * time / total
         for others, probability in enumerate(_poisson(answer.rate_per_s * time, len(shares) - 1)):
-            start = (answer.own_s or 0.0) + others * answer.steps.added_s
-            if weight * probability < 1e-7:
-                continue
-            waiting = 1.0 if count else 1.0 - idle
-            pieces.append((weight * probability * waiting, start, time))
-            if waiting < 1.0:
-                pieces.append((weight * probability * idle, start, 0.0))
+            waiting, start = 1.0 if count else 1.0 - idle, own_s + others * answer.steps.added_s
+            if weight * probability > 1e-7:
+                pieces += [(weight * probability * waiting, start, time), (weight * probability * (1.0 - waiting), start, 0.0)]
+    return [piece for piece in pieces if piece[0]]
+
+
+def _bulk_ttft_s(answer: Mono, quantile: float) -> float:
+    """Inverts the distribution of the pieces by bisection."""
+    pieces = _pieces(answer)
     low, high = 0.0, max(start + time for _, start, time in pieces)
     held = quantile * sum(weight for weight, _, _ in pieces)
     for _ in range(45):
         at = (low + high) / 2
-        below = sum(weight * (1.0 if at >= start + time else (at - start) / time) for weight, start, time in pieces if at > start or (at >= start and not time))
+        below = sum(weight * (1.0 if at >= start + time else (at - start) / time) for weight, start, time in pieces if at >= start)
         low, high = (low, at) if below >= held else (at, high)
     return high
 
@@ -76,31 +83,21 @@ def _bulk_ttft_s(answer: Mono, quantile: float) -> float:
 def mono_ttft_s(answer: Mono, quantile: float = 0.9) -> float | None:
     """TTFT that a share `quantile` of requests stays under, seconds; None where the deployment saturates.
 
-    n > b: S + max(g*Q(l, s_e) + d/2*(1 - l*S), q*d*(1 - l*S)); n <= b: the embedded chain over prompts a step. Round-robin
-    brings the latter towards that of a lone prompt by 1/k.
+    n > b: S + max(g*Q(l, s_e) + d/2*(1 - l*S), q*d*(1 - l*S)); n <= b: the embedded chain over prompts a step,
+    of which round-robin leaves 1/k beside the law of a lone prompt.
 
     Source: simulation; median 2 % up to 70 % load, 10 % at 85 %.
     """
     if answer.ttft_s is None or answer.own_s is None:
         return None
     side, steps, idle = answer.side, answer.steps, exp(-answer.batch)
+    if answer.work.new_tokens <= steps.budget_tokens:
+        return _bulk_ttft_s(answer, quantile)
     inside = max(0.0, quantile - idle) / (1.0 - idle) if idle < 1.0 else 0.0
     factor = router_factor(side.router, side.instances)
-    if answer.work.new_tokens <= steps.budget_tokens:
-        alone_s = answer.own_s + steps.step_s * inside
-        return alone_s + (max(alone_s, _bulk_ttft_s(answer, quantile)) - alone_s) * factor
     running = max(0.0, 1.0 - answer.rate_per_s * steps.prompt_s)
     queue_s = factor * md1_quantile_s(answer.rate_per_s, steps.packed_s, quantile)
     return answer.own_s + max(queue_s + steps.step_s / 2 * running * (1.0 - idle), inside * steps.step_s * running)
-
-
-def mono_gap_ends_s(answer: Mono) -> tuple[float, float] | None:
-    """The decode step of a crowded moment and the longest step that carries a prompt: between these the gap jumps."""
-    if answer.tpot_s is None:
-        return None
-    beside = 0.0 if answer.work.concurrency is not None else 1.0
-    quiet_s = answer.curves.decode(answer.batch + beside + 2.33 * sqrt(answer.batch) * beside)
-    return quiet_s, max(quiet_s, answer.curves.longest(answer.steps.budget_tokens, answer.batch + 1))
 
 
 def mono_gap_s(answer: Mono, quantile: float = 0.99) -> float | None:
@@ -111,19 +108,34 @@ def mono_gap_s(answer: Mono, quantile: float = 0.99) -> float | None:
 
     Source: simulation; median 2 %, but off by the ratio of the two where f is near 1 - q (see `flags`).
     """
-    ends = mono_gap_ends_s(answer)
-    if ends is None or answer.tpot_s is None:
+    if answer.tpot_s is None:
         return None
-    quiet_s, chunk_s = ends
+    beside = 0.0 if answer.work.concurrency is not None else 1.0
+    quiet_s = answer.curves.decode(answer.batch + beside + 2.33 * sqrt(answer.batch) * beside)
     if answer.work.new_tokens > answer.steps.budget_tokens:
-        return chunk_s if answer.rate_per_s * answer.steps.chunks * answer.tpot_s > 1.0 - quantile else quiet_s
+        carried = answer.rate_per_s * answer.steps.chunks * answer.tpot_s > 1.0 - quantile
+        return max(quiet_s, answer.curves.longest(answer.steps.budget_tokens, answer.batch + 1)) if carried else quiet_s
     shares, times = _chain(answer)
-    beyond = 1.0 - sum(shares)
-    for share, time in zip(reversed(shares), reversed(times), strict=True):
-        beyond += share
-        if beyond > 1.0 - quantile:
-            return max(time, quiet_s)
+    factor = router_factor(answer.side.router, answer.side.instances)
+    beyond = max(0.0, 1.0 - sum(shares))
+    for count in range(len(shares) - 1, 0, -1):
+        beyond += shares[count]
+        if beyond * (factor if count > 1 else 1.0) > 1.0 - quantile:
+            return max(times[count], quiet_s)
     return quiet_s
+
+
+def ttft_ends_s(answer: Mono | Disagg, quantile: float = 0.9) -> tuple[float, float] | None:
+    """The TTFT at quantiles 15 % of 1 - q below and above: where hardly a share 1 - q waits at all, they differ much."""
+    off = 0.15 * (1.0 - quantile)
+    ends = [mono_ttft_s(answer, q) if isinstance(answer, Mono) else disagg_ttft_s(answer, q) for q in (quantile - off, quantile + off)]
+    return None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
+
+
+def mono_gap_ends_s(answer: Mono) -> tuple[float, float] | None:
+    """The p99 gap if the share of steps beyond it were twice as large, and half as large: where they differ, both are to be shown."""
+    low_s, high_s = mono_gap_s(answer, 1.0 - 0.01 * _EDGE), mono_gap_s(answer, 1.0 - 0.01 / _EDGE)
+    return None if low_s is None or high_s is None else (low_s, high_s)
 
 
 def disagg_ttft_s(answer: Disagg, quantile: float = 0.9) -> float | None:
