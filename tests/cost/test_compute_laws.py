@@ -9,16 +9,39 @@ from hypothesis import strategies as st
 from kvcost.catalog.store import Catalog
 from kvcost.cost.compute import chunked_prefill_s, decode_step_s, decode_time, mixed_step_s, prefill_groups, prefill_s, prefill_time
 from kvcost.cost.dtypes import parse_kv_dtype
-from kvcost.cost.gpu import gpu_at
-from kvcost.cost.model import Model, check_model_tp
-from kvcost.cost.prepare import EngineOverhead, Prepared, prepare
+from kvcost.cost.gpu import EngineOverhead, gpu_at
+from kvcost.cost.layers import Chunked, CrossAttention, FullAttention, Indexer, LayerGroup, MlaLatent, Recurrent, SharedKv, SlidingWindow
+from kvcost.cost.model import Experts, Model, check_model_tp
+from kvcost.cost.prepare import Prepared, prepare
 from kvcost.errors import KvcostError
 
 CATALOG = Catalog()
-MODELS = sorted(name for name, values in CATALOG.entries("models").items() if values["params_total"] and values["params_active"])
+# Layer kinds that the built-in catalog may not hold, in made-up models.
+MADE_UP = {
+    "chunked": Model("chunked", "", (LayerGroup(12, FullAttention(8, 128, 128)), LayerGroup(36, Chunked(8, 128, 128, 8192))), 40, 128, 5120, "bf16",
+                     params_total=108 * 10**9, params_active=17 * 10**9, params_input_embedding=10**9, vocab_size=202048, experts=Experts(16, 1, 96 * 10**9)),
+    "hybrid": Model("hybrid", "", (LayerGroup(4, FullAttention(8, 128, 128)), LayerGroup(28, Recurrent(12288, 10**6, 16, 32))), 32, 128, 4096, "bf16",
+                    params_total=10**10, params_active=10**10, params_input_embedding=5 * 10**8, vocab_size=128000),
+    "recurrent": Model("recurrent", "", (LayerGroup(64, Recurrent(15360, 81920)),), 0, 0, 2560, "fp16",
+                       params_total=27 * 10**8, params_active=27 * 10**8, params_input_embedding=128 * 10**6, tied_embeddings=True, vocab_size=50280),
+    "sparse": Model("sparse", "", (LayerGroup(61, MlaLatent(512, 64)), LayerGroup(61, Indexer(132))), 128, 192, 7168, "bf16",
+                    params_total=671877929216, params_active=38403807488, params_input_embedding=926679040, vocab_size=129280,
+                    experts=Experts(256, 8, 653908770816)),
+    "shared": Model("shared", "",
+                    (LayerGroup(4, FullAttention(2, 256, 256)), LayerGroup(16, SlidingWindow(2, 256, 256, 512)), LayerGroup(15, SharedKv())),
+                    8, 256, 2048, "bf16", params_total=7 * 10**9, params_active=7 * 10**9, params_input_embedding=5 * 10**8,
+                    tied_embeddings=True, vocab_size=262144),
+    "cross": Model("cross", "", (LayerGroup(32, FullAttention(20, 64, 64)), LayerGroup(32, CrossAttention(20, 64, 64, 1500))), 20, 64, 1280, "fp16",
+                   params_total=1543490560, params_active=1543490560, params_input_embedding=66388480, tied_embeddings=True, vocab_size=51866),
+}  # fmt: skip
+MODELS = [*MADE_UP, *sorted(name for name, values in CATALOG.entries("models").items() if values["params_total"] and values["params_active"])]
 GPUS = sorted(CATALOG.entries("gpus"))
 SLACK = 1 + 1e-9
 _CACHE: dict[tuple[object, ...], Prepared | None] = {}
+
+
+def model_of(name: str) -> Model:
+    return MADE_UP.get(name) or CATALOG.model(name)
 
 
 def fits(model: Model, tp: int) -> bool:
@@ -32,7 +55,7 @@ def fits(model: Model, tp: int) -> bool:
 def cached_prepare(model: str, gpu: str, tp: int = 1, **options: object) -> Prepared | None:
     key = model, gpu, tp, *sorted(options.items())
     if key not in _CACHE:
-        record = CATALOG.model(model)
+        record = model_of(model)
         _CACHE[key] = prepare(record, CATALOG.gpu(gpu), tp=tp, **options) if fits(record, tp // int(options.get("attention_dp", 1))) else None  # type: ignore[arg-type, call-overload]
     return _CACHE[key]
 
@@ -80,7 +103,7 @@ def test_tp_never_pays_more_than_its_gpus(model, gpu, tp, n, batch, weight_dtype
 @settings(max_examples=200, deadline=None)
 @given(models, gpus, tps, tokens, batches)
 def test_more_layers_and_bytes_never_take_less(model, gpu, tp, n, batch):
-    record, device = CATALOG.model(model), CATALOG.gpu(gpu)
+    record, device = model_of(model), CATALOG.gpu(gpu)
     if not fits(record, tp):
         return
     p = cached_prepare(model, gpu, tp)
@@ -130,7 +153,7 @@ def test_the_ends_of_the_constants_enclose_the_expected(gpu):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.sampled_from([m for m in MODELS if CATALOG.model(m).experts]), st.sampled_from([2, 4, 8]), tokens, batches, st.integers(0, 500))
+@given(st.sampled_from([m for m in MODELS if model_of(m).experts]), st.sampled_from([2, 4, 8]), tokens, batches, st.integers(0, 500))
 def test_attention_dp_obeys_the_same_laws(model, dp, n, batch, more):
     p = cached_prepare(model, "h200", 8, attention_dp=dp)
     if p is None:

@@ -13,8 +13,8 @@ from statistics import mean, median
 from typing import NamedTuple
 
 from kvcost.cost.compute import ComputeTime, decode_time, prefill_time
-from kvcost.cost.gpu import Gpu
-from kvcost.cost.prepare import NO_OVERHEAD, EngineOverhead, Prepared, prepare
+from kvcost.cost.gpu import NO_OVERHEAD, EngineOverhead, Gpu
+from kvcost.cost.prepare import Prepared, prepare
 
 from .models import CATALOG, model_named
 
@@ -146,7 +146,8 @@ def table(pairs: Iterable[Pair]) -> str:
     lines = ["| data | GPU | phase | rows | MAPE % | median % | p90 % | bias % | inside range % |", "|---|---|---|---|---|---|---|---|---|"]
     for group, members in grouped(pairs).items():
         s = score(members)
-        cells = [*group, str(s.rows), *(f"{100 * value:.1f}" for value in s[1:4]), f"{100 * s.bias:+.1f}", f"{100 * s.inside:.0f}"]
+        inside = f"{100 * s.inside:.0f}" if math.isfinite(members[0].high_s) else "-"
+        cells = [*group, str(s.rows), *(f"{100 * value:.1f}" for value in s[1:4]), f"{100 * s.bias:+.1f}", inside]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

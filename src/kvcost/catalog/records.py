@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cost.gpu import Constant, Constants, Gpu
+from ..cost.gpu import Constant, Constants, EngineOverhead, Gpu
 from ..cost.layers import Chunked, CrossAttention, FullAttention, Indexer, Layer, LayerGroup, MlaLatent, Recurrent, SharedKv, SlidingWindow
 from ..cost.model import Experts, Model
-from ..cost.prepare import EngineOverhead
 from ..cost.transfer import Engine, Link
 
 __all__ = ["engine_record", "gpu_record", "link_record", "model_record", "overhead_record"]

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..cost.gpu import Gpu
+from ..cost.gpu import EngineOverhead, Gpu
 from ..cost.model import Model
-from ..cost.prepare import EngineOverhead
 from ..cost.transfer import Engine, Link
 from ..errors import KvcostError
 from .names import near_names, normalise

@@ -1,10 +1,10 @@
-"""A GPU as the compute model sees it: dense peaks, memory, links, and the constants of the time formula."""
+"""A GPU as the compute model sees it: dense peaks, memory, links, the formula's constants; and what an engine adds."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-__all__ = ["WEIGHT_BYTES", "WEIGHT_DTYPES", "Constant", "Constants", "Gpu", "gpu_at"]
+__all__ = ["NO_OVERHEAD", "WEIGHT_BYTES", "WEIGHT_DTYPES", "Constant", "Constants", "EngineOverhead", "Gpu", "gpu_at"]
 
 # Bytes a parameter; 4-bit formats carry half a bit of scales.
 WEIGHT_BYTES = {"bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0, "int4": 4.5 / 8, "fp4": 4.5 / 8}
@@ -90,6 +90,25 @@ class Gpu(NamedTuple):
     scaleup_gpus: int = 8
 
 
+
+
+class EngineOverhead(NamedTuple):
+    """What an engine adds to the hardware's time: seconds per layer and per sequence, and a slower all-reduce.
+
+    comm_factor replaces the GPU's for prefill where it is given; `spread` is the relative uncertainty of all of it.
+    Older engines only; the default adds nothing.
+    """
+
+    name: str = ""
+    prefill_layer_s: float = 0.0
+    decode_layer_s: float = 0.0
+    comm_factor: float | None = None
+    prefill_sequence_s: float = 0.0
+    decode_sequence_s: float = 0.0
+    spread: float = 0.3
+
+
+NO_OVERHEAD = EngineOverhead()
 
 
 def gpu_at(gpu: Gpu, end: Literal["fast", "slow"]) -> Gpu:

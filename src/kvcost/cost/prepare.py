@@ -5,32 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .dtypes import Encoding, parse_kv_dtype
-from .gpu import WEIGHT_BYTES, Constant, Constants, Gpu
+from .gpu import NO_OVERHEAD, WEIGHT_BYTES, Constant, Constants, EngineOverhead, Gpu
 from .layers import MlaLatent
 from .model import Model
 from .rates import Rates, check_layout, rates_of, warnings_of
 from .work import Attention, Params, attentions, layer_count, params_of
 
-__all__ = ["NO_OVERHEAD", "Ends", "EngineOverhead", "Phase", "Prepared", "Reach", "prepare"]
-
-
-class EngineOverhead(NamedTuple):
-    """What an engine adds to the hardware's time: seconds per layer and per sequence, and a slower all-reduce.
-
-    comm_factor replaces the GPU's for prefill where it is given; `spread` is the relative uncertainty of all of it.
-    Older engines only; the default adds nothing.
-    """
-
-    name: str = ""
-    prefill_layer_s: float = 0.0
-    decode_layer_s: float = 0.0
-    comm_factor: float | None = None
-    prefill_sequence_s: float = 0.0
-    decode_sequence_s: float = 0.0
-    spread: float = 0.3
-
-
-NO_OVERHEAD = EngineOverhead()
+__all__ = ["Ends", "Phase", "Prepared", "Reach", "prepare"]
 
 
 class Reach(NamedTuple):
