@@ -97,8 +97,8 @@ def pools(work: Work, side: Split, curves: PoolCurves | None = None) -> Pools:
     curves = curves or pool_curves(work, side)
     rate, prefill_s, decode = work.rate_per_s, curves.prefill_s, curves.decode.decode
     cap = side.capacity(work.prompt_tokens + work.output_tokens)
-    rho = rate * prefill_s / side.prefill_instances
-    wait_s = pool_wait_s(rate, prefill_s, side.prefill_instances, side.router, curves.second_moment)
+    rho = rate * prefill_s / side.prefill_servers
+    wait_s = pool_wait_s(rate, prefill_s, side.prefill_servers, side.router, curves.second_moment)
     tokens = work.output_tokens - (1 if side.first_token == "prefill" else 0)
     owed = rate / side.decode_instances * tokens
     limit, name, batch = "", "", None
@@ -122,8 +122,8 @@ def with_transfer(found: Pools, transfer_s: float) -> Disagg:
     """TTFT, TPOT and E2E, seconds, once a request's transfer takes `transfer_s` on an empty link; see the module."""
     work, side = found.work, found.side
     ports = side.ports or min(side.prefill_instances, side.decode_instances)
-    factor = router_factor(side.router, side.prefill_instances)
-    utilisation, wait_s, wait_high_s = link_wait(found.rate_per_s, transfer_s, ports, side.prefill_instances, found.prefill_s, found.prefill_wait_s, factor)
+    factor = router_factor(side.router, side.prefill_servers)
+    utilisation, wait_s, wait_high_s = link_wait(found.rate_per_s, transfer_s, ports, side.prefill_servers, found.prefill_s, found.prefill_wait_s, factor)
     overlap = side.overlap if side.overlap != "push" or work.new_tokens >= side.push_from_tokens else "serial"
     hidden = exposed_time(overlap, transfer_s, side.layers, prefill_s=found.prefill_s, decode_step_s=found.step_s, floor_s=side.push_floor_s)
     exposed_s = transfer_s if hidden is None else hidden

@@ -122,6 +122,7 @@ class Split(NamedTuple):
     handover_s    proxy and scheduling between the pools, beside the transfer
     first_token   which side sends it: the exposed transfer lands before it (decode) or before the second (prefill)
     overlap       serial, push or decode-start; layers and push_floor_s belong to it, push only from push_from_tokens on
+    prefill_streams  prompts that a prefill instance works on at once: its attention data parallelism
     ports         first-come ports that the prefill instances feed; 0: min of both pools, so several prefill instances
                   that meet one decode port share it (incast)
     """
@@ -139,7 +140,13 @@ class Split(NamedTuple):
     push_floor_s: float = 0.0
     push_from_tokens: float = 0.0
     ports: int = 0
+    prefill_streams: int = 1
     prefill_capacity: Capacity = NO_CAP
+
+    @property
+    def prefill_servers(self) -> int:
+        """Prompts that the prefill pool works on at once."""
+        return self.prefill_instances * self.prefill_streams
 
 
 def check_work(work: Work, mono: Colocated, split: Split) -> None:

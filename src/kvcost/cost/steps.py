@@ -11,7 +11,7 @@ from math import ceil, hypot
 from typing import NamedTuple
 
 from ..errors import KvcostError
-from .compute import _padded, _touched
+from .compute import _padded, _touched, prefill_s
 from .measured import interpolate
 from .prepare import Prepared, Reach
 from .work import attended, attended_tokens
@@ -128,6 +128,8 @@ def _cut(tokens: float, budget: float) -> tuple[int, float]:
 def model_steps(prepared: Prepared) -> Steps:
     """Step times from the compute model, for one instance.
 
+    Under attention data parallelism `prefill_s` is that of a prompt in every group at once.
+
     The same terms as `prefill_s`, `decode_step_s` and `mixed_step_s`, folded for a fixed prompt; a batch may be any
     real number >= 0.
 
@@ -160,7 +162,9 @@ def model_steps(prepared: Prepared) -> Steps:
             return max(full, mixed(last, attention_s(prepared, start, last), batch))
 
         decode = _decode_curve(prepared, ctx_tokens)
-        return Curves(mixed(new, whole_s, 0.0), decode, lambda tokens, batch: mixed(tokens, tokens * whole_s / new, batch), chunks, longest)
+        dp = prepared.attention_dp
+        alone_s = mixed(new, whole_s, 0.0) if dp == 1 else prefill_s(prepared, prompt_tokens, cached, dp)  # type: ignore[arg-type]
+        return Curves(alone_s, decode, lambda tokens, batch: mixed(tokens, tokens * whole_s / new, batch), chunks, longest)
 
     return curves
 

@@ -110,8 +110,8 @@ def _times(found: Pools) -> Callable[[float], tuple[float, float, float]]:
         return lambda transfer_s: _asked(found, transfer_s)
     ports = side.ports or min(side.prefill_instances, side.decode_instances)
     later, step_s, fixed_s = max(0.0, found.work.output_tokens - 1), found.step_s, side.handover_s + found.admission_s
-    rate, shared = found.rate_per_s / ports, side.prefill_instances > ports
-    factor = 1.0 - found.rho * found.rho if shared else router_factor(side.router, side.prefill_instances)
+    rate, shared = found.rate_per_s / ports, side.prefill_servers > ports
+    factor = 1.0 - found.rho * found.rho if shared else router_factor(side.router, side.prefill_servers)
     hidden_s, waited_s, early = (0.0, 0.0, side.first_token == "prefill") if shared else (found.prefill_s, wait_s, side.first_token == "prefill")
     first_s = before_s + fixed_s + step_s
 
