@@ -1,0 +1,72 @@
+"""How far serving is from what was served, held as limits (marker `shared`; the tables with -s)."""
+
+from __future__ import annotations
+
+import pytest
+
+from . import goodput, serving, verdicts
+from .report import SHARED
+
+pytestmark = [pytest.mark.shared, pytest.mark.skipif(not SHARED.is_dir(), reason="no reference data here")]
+
+
+@pytest.fixture(scope="module")
+def aggregated():
+    return list(serving.aggregated())
+
+
+@pytest.fixture(scope="module")
+def split():
+    return list(serving.split())
+
+
+@pytest.fixture(scope="module")
+def votes():
+    return verdicts.all_votes()
+
+
+def test_tpot_of_dense_fp8_servers(aggregated):
+    """Ten rows of one model are left out: four are faster than all of the GPU's peaks allow, so their prompts were cached."""
+    rows = [row for row in aggregated if row.group[:2] == ("dense", "fp8") and row.group[2] != "Llama-3.1-8B-Instruct-FP8"]
+    found = serving.errors(rows)
+    print(found)
+    assert found.mape <= 0.18
+    assert found.median <= 0.14  # the goal is 0.11; B200 at 8 bit is the difference, see the table
+    assert found.plain_mape > 1.5 * found.mape
+
+
+def test_tpot_of_all_dense_servers(aggregated):
+    found = serving.errors(row for row in aggregated if row.group[0] == "dense")
+    assert found.mape <= 0.18
+    assert found.median <= 0.12
+
+
+def test_tpot_of_split_servers(split):
+    """MLA + MoE on H200 is near; Blackwell rows run with speculative decoding, which the forms leave out, and are far."""
+    assert serving.errors(row for row in split if row.group[3] == "h200_sxm").mape <= 0.15
+    print(serving.errors(split))
+
+
+def test_verdicts(votes):
+    found = verdicts.score(votes)
+    print(found)
+    assert found.opposite == 0
+    assert found.right >= 0.8
+    assert found.right > found.constant[1]
+
+
+@pytest.mark.parametrize("case", goodput.CASES, ids=lambda case: f"{case[0]}-{case[4]}")
+@pytest.mark.parametrize("router", ["round-robin", "least-loaded"])
+def test_direction_of_goodput(case, router):
+    *inputs, reference = case
+    found = goodput.direction(*inputs, router)
+    assert (found.ratio > 1) == (reference > 1)
+    assert found.ratio == pytest.approx(reference, rel=0.10)
+
+
+def test_tables(aggregated, split, votes):
+    for rows in (aggregated, split):
+        for depth in (2, 5):
+            print("\n" + serving.table(rows, depth))
+    print("\n" + verdicts.table(votes))
+    print("\n" + goodput.table())
