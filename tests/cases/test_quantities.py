@@ -2,12 +2,13 @@
 
 import typing
 
+from kvcost.cases.breakeven import GainRow
 from kvcost.cases.compute import ComputeRow
 from kvcost.cases.quantities import QUANTITIES
 from kvcost.cases.size import SizeRow
 from kvcost.cases.transfer import TransferRow
 
-ROWS = (SizeRow, TransferRow, ComputeRow)
+ROWS = (SizeRow, TransferRow, ComputeRow, GainRow)
 
 
 def test_every_field_is_explained():

@@ -142,7 +142,7 @@ class ComputeQuestion:
             return time
         return time._replace(time_s=seconds, time_low_s=seconds, time_high_s=seconds, bound="measured", provenance="user")
 
-    def notices(self, lengths: Sequence[int]) -> Sequence[Notice]:
+    def notices(self, lengths: Sequence[int]) -> list[Notice]:
         """Assumptions of models and layouts, and lengths beyond a model's limit."""
         notices = model_notices([instance.prepared.model for instance in self.instances], max(lengths))
         for instance in self.instances:

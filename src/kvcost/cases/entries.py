@@ -17,7 +17,9 @@ def _model_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[str,
     model = catalog.model(name)
     layout = kv_layout(model.groups, parse_kv_dtype("bf16"))
     limit = model.context_limit_tokens
-    kinds = ", ".join(f"{layer['count']} {layer['kind']}" for layer in values["layers"])
+    kinds = ", ".join(
+        " ".join(map(str, filter(None, (layer["count"], layer["kind"], layer.get("window_tokens"), layer.get("chunk_tokens"))))) for layer in values["layers"]
+    )
     return {
         "model": name,
         "title": values["title"],

@@ -58,7 +58,9 @@ def _csv_cases(numbered: Numbered) -> Iterator[tuple[int, Mapping[str, Any] | Kv
             at = number
             yield line.lstrip("\ufeff")
 
-    rows = csv.DictReader(source())
+    text = source()
+    header = next(text, "")
+    rows = csv.DictReader(itertools.chain((header,), text), delimiter=";" if ";" in header and "," not in header else ",")
     while True:
         try:
             row = next(rows, None)
@@ -105,7 +107,7 @@ class _Keys(dict[str, str]):
         self.known = frozenset(known)
 
     def __missing__(self, key: str) -> str:
-        option = key.strip().replace("-", "_")
+        option = key.strip().lower().replace("-", "_")
         self[key] = option if option in self.known else ""
         return self[key]
 

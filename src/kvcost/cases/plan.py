@@ -197,6 +197,7 @@ def _at_rate(link: Link | None, bandwidth: float | None) -> Link:
         achieved_low_bytes_per_s=link.achieved_low_bytes_per_s * scale,
         achieved_high_bytes_per_s=min(bandwidth, link.achieved_high_bytes_per_s * scale),
         provenance="user",
+        rate_provenance="user",
         source=f"rate given; efficiency of {link.name}: {link.source}",
     )
 

@@ -7,6 +7,7 @@ __all__ = ["QUANTITIES", "Quantity"]
 _KV = "PagedAttention (SOSP'23) section 3 for the form; layer kinds as vLLM and transformers cache them"
 _VLLM = "vLLM KV cache groups and NixlConnector"
 _LINK = "vendor data sheets, one direction; published link benchmarks for what is achieved (`kvcost links NAME`)"
+_SIMULATED = "closed forms held against a discrete-event simulator; median error 1 to 5 %, TTFT under load good to a factor of two against hardware"
 _ENGINE = "published engine measurements (`kvcost engines NAME`)"
 
 
@@ -130,4 +131,92 @@ QUANTITIES: dict[str, Quantity] = {
     "bound": Quantity("what takes most of the time: compute, memory, overhead, communication; measured: the time was given"),
     "pp": Quantity("pipeline-parallel size"),
     "attention_dp": Quantity("attention data parallelism inside the TP ranks: the cache is not copied, routed experts are spread"),
+    # what splitting gains
+    "mono_instances": Quantity("monolithic instances compared with: equal GPUs unless given", "(k_P x t_P + k_D x t_D) / t"),
+    "prefill_instances": Quantity("instances in the prefill pool, k_P"),
+    "decode_instances": Quantity("instances in the decode pool, k_D"),
+    "mono_batch": Quantity("requests that one monolithic instance decodes at once, on average", "B = rate per instance x OSL x TPOT", "the smallest such B"),
+    "decode_batch": Quantity(
+        "requests that one decode instance decodes at once, on average", "B = rate per instance x tokens x step(B + 1)", "the smallest such B"
+    ),
+    "prefill_wait_s": Quantity(
+        "mean wait for the prefill pool", "g x rate x s^2 / (2 k (1 - rho)), M/D/k for least-loaded", "s prefill time, g the router's factor, rho the load"
+    ),
+    "handover_s": Quantity("proxy and scheduling between the pools, without the transfer", source=_ENGINE),
+    "first_token": Quantity(
+        "the side that sends the first token: the exposed transfer lands before it (decode) or before the second (prefill)", source=_ENGINE
+    ),
+    "limit": Quantity("what saturates first in the disaggregated deployment as the rate rises: prefill, decode-compute, decode-memory or link"),
+    "limit_rate_per_s": Quantity("the rate at which `limit` saturates"),
+    "osl_tokens": Quantity("output tokens (OSL) of a request"),
+    "rate_per_s": Quantity("requests per second over the whole deployment, Poisson"),
+    "concurrency": Quantity("requests in flight over the whole deployment, in place of a rate"),
+    "prefill_s": Quantity("time of one prefill by itself on a prefill instance", source="`kvcost explain time_s`"),
+    "decode_step_s": Quantity("time of one step of a decode instance at its batch", source="`kvcost explain time_s`"),
+    "ttft_mono_s": Quantity(
+        "mean time to first token of the monolithic deployment",
+        "wait + running step + the prompt's own steps (chunked, beside the requests that decode)",
+        source=_SIMULATED,
+    ),
+    "ttft_disagg_s": Quantity(
+        "mean time to first token of the disaggregated deployment",
+        "prefill_wait + prefill; where decode sends the first token: + handover + link_wait + exposed + admission + decode step",
+        source=_SIMULATED,
+    ),
+    "ttft_p90_mono_s": Quantity("90th percentile of ttft_mono_s", "the wait replaced by its quantile", source=_SIMULATED),
+    "ttft_p90_disagg_s": Quantity("90th percentile of ttft_disagg_s", "the wait replaced by its quantile", source=_SIMULATED),
+    "tpot_mono_s": Quantity(
+        "mean time per output token after the first, monolithic",
+        "(d + rate x (w + S) x I / (m - 1)) / (1 - rate x I)",
+        "d decode step, S steps of a prompt, I what a prompt adds to steps, w wait, m OSL, rate per instance",
+        _SIMULATED,
+    ),
+    "tpot_disagg_s": Quantity(
+        "mean time per output token after the first, disaggregated",
+        "the decode step; + what is exposed / (m - 1) where prefill sends the first token",
+        "m OSL",
+        _SIMULATED,
+    ),
+    "itl_p99_mono_s": Quantity(
+        "99th percentile of the gap between tokens, monolithic", "the step that carries a chunk, where more than 1 % of steps do", source=_SIMULATED
+    ),
+    "itl_p99_disagg_s": Quantity(
+        "99th percentile of the gap between tokens, disaggregated", "decode step at B + 1 + 2.33 sqrt(B)", "B decode_batch", _SIMULATED
+    ),
+    "e2e_mono_s": Quantity("mean time of a whole request, monolithic", "TTFT + (OSL - 1) x TPOT"),
+    "e2e_disagg_s": Quantity("mean time of a whole request, disaggregated", "TTFT + (OSL - 1) x TPOT"),
+    "ttft_gain_s": Quantity("what disaggregation gains in TTFT; negative: loses", "ttft_mono - ttft_disagg"),
+    "tpot_gain_s": Quantity("what disaggregation gains in TPOT; negative: loses", "tpot_mono - tpot_disagg"),
+    "itl_p99_gain_s": Quantity("what disaggregation gains in the p99 gap; negative: loses", "itl_p99_mono - itl_p99_disagg"),
+    "e2e_gain_s": Quantity("what disaggregation gains end to end; negative: loses", "e2e_mono - e2e_disagg"),
+    "goodput_mono_per_gpu": Quantity("highest rate within the limits, per GPU, monolithic", "bracketed by x1.5, bisected"),
+    "goodput_disagg_per_gpu": Quantity("highest rate within the limits, per GPU, disaggregated, at rate / pool-derate", "bracketed by x1.5, bisected"),
+    "objective": Quantity("what decides the verdict: all, ttft, tpot, itl-p99, e2e or goodput"),
+    "net_gain_s": Quantity("the gain of the objective, of E2E under all and goodput; with --saved: saved - exposed", "positive = disaggregation better"),
+    "net_gain_low_s": Quantity("low end of net_gain_s over three joint runs", "constants, link and router at their low, expected and high ends together"),
+    "net_gain_high_s": Quantity("high end of net_gain_s over three joint runs", "constants, link and router at their low, expected and high ends together"),
+    "link_utilisation": Quantity("share of the time in which the link is busy; 1 or more: it never catches up", "rate x transfer / ports"),
+    "link_wait_s": Quantity(
+        "mean wait for the link, beyond that for prefill", "max(0, W_MD1(transfer) - prefill_wait); 0 where prefill is slower than the transfer"
+    ),
+    "verdict": Quantity(
+        "disaggregate, colocate, mixed, infeasible or unknown",
+        "better or worse by more than 5 % (means), 15 % (tails), 10 % (goodput) and in all joint runs; mixed where quantities disagree",
+        source="bands from the errors of the forms against a simulator and against measured verdicts",
+    ),
+    "reason": Quantity("the verdict in one sentence"),
+    "breakeven_osl_tokens": Quantity("output tokens at which net_gain_s is 0, everything re-evaluated"),
+    "breakeven_bandwidth_bytes_per_s": Quantity("line rate of a rail at which net_gain_s is 0, everything re-evaluated"),
+    "breakeven_ctx_tokens": Quantity("intervals of the context in which net_gain_s is positive; empty end = open"),
+    "breakeven_rate_per_s": Quantity("request rate at which net_gain_s is 0, everything re-evaluated"),
+    "breakeven_saved_s": Quantity("the saving that would have to be there", "exposed + handover, + the decode step where decode sends the first token"),
+    "mono_wait_s": Quantity("mean wait before the first chunk, monolithic; part of ttft_mono_s"),
+    "mono_residual_s": Quantity("mean rest of the running step, monolithic; part of ttft_mono_s"),
+    "mono_prompt_s": Quantity("the prompt's own steps, monolithic; part of ttft_mono_s"),
+    "admission_s": Quantity("mean wait for a step boundary of the decode instance"),
+    "cost_mono_per_mtok": Quantity("dollars per million output tokens at this rate, monolithic", "GPUs x price / (rate x OSL)"),
+    "cost_disagg_per_mtok": Quantity("dollars per million output tokens at this rate, disaggregated", "GPUs x price / (rate x OSL)"),
+    "what_if": Quantity("for one question asked by a person: the same with one thing changed at a time"),
+    "prefill_elsewhere": Quantity("for one question without a GPU: the prefill time on common GPUs"),
+    "saved_needed": Quantity("for one question without a GPU: breakeven_saved_s over common contexts and links"),
 }

@@ -28,8 +28,8 @@ class Question(Protocol):
     def rows(self, lengths: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """The rows, computed as they are read. Raises KvcostError before the first where a length cannot be answered."""
 
-    def notices(self, lengths: Sequence[int]) -> Sequence[Notice]:
-        """What to beware of at these lengths."""
+    def notices(self, lengths: Sequence[int]) -> list[Notice]:
+        """What to beware of at these lengths; the list may grow while rows are read."""
 
     def sources(self, lengths: Sequence[int]) -> dict[str, Source]:
         """Where the figures come from."""
@@ -52,6 +52,6 @@ def ask(make: Ask, reader: Reader, options: Options, *, explain: bool = False) -
         columns=question.columns,
         rows=question.rows(lengths),
         total=question.count(lengths),
-        notices=list(question.notices(lengths)),
+        notices=question.notices(lengths),
         sources=lambda: question.sources(lengths),
     )

@@ -22,6 +22,8 @@ STAGINGS = ("none", "host")
 MEMO_LIMIT = 20_000
 _STATE_BITS = {"bf16": 16, "fp16": 16, "fp32": 32, "fp8": 8}
 PHASES = ("prefill", "decode")
+ROUTERS = ("random", "round-robin", "least-loaded")
+OBJECTIVES = ("all", "ttft", "tpot", "itl-p99", "e2e", "goodput")
 BASES = ("line-rate", "achievable", "engine")
 
 
@@ -37,7 +39,7 @@ def user_link(bytes_per_s: float, word: str = "") -> Link:
 
 
 def _efficiency(text: str) -> float:
-    value = parse_number(text, maximum=1.0)
+    value = parse_number(text, minimum=0.0, maximum=1.0)
     if value <= 0:
         raise KvcostError(f"efficiency must be above 0 and at most 1: '{text}'", hint="write a share such as 0.92")
     return value
@@ -86,6 +88,9 @@ class Reader:
 
     def __init__(self, catalog: Catalog, finder: ModelFinder | None = None) -> None:
         self.catalog = catalog
+        self.wanted_order: tuple[str, ...] | None = None  # the columns that will be shown, in order; None = all
+        self.wanted: frozenset[str] | None = None  # the same as a set
+        self.for_people = False  # the answer is a table or a card, not data
         find = (finder or ModelFinder(catalog)).find
         self._seen: dict[tuple[str, str], list[Any]] = {}
         self._parsers: dict[str, Callable[[str], list[Any]]] = {
@@ -103,6 +108,31 @@ class Reader:
             "pp": _numbers(lambda text: parse_count(text, maximum=1024)),
             "attention_dp": _numbers(lambda text: parse_count(text, maximum=1024)),
             "gpu": lambda word: [catalog.gpu(item) for item in split_list(word)],
+            "prefill_gpu": lambda word: [catalog.gpu(item) for item in split_list(word)],
+            "decode_gpu": lambda word: [catalog.gpu(item) for item in split_list(word)],
+            "mono_gpu": lambda word: [catalog.gpu(item) for item in split_list(word)],
+            "mono_tp": _numbers(lambda text: parse_count(text, maximum=1024)),
+            "prefill_instances": _numbers(lambda text: parse_count(text, maximum=10_000)),
+            "decode_instances": _numbers(lambda text: parse_count(text, maximum=10_000)),
+            "mono_instances": _numbers(lambda text: parse_count(text, maximum=10_000)),
+            "osl": _numbers(parse_tokens),
+            "rate": _numbers(lambda text: parse_number(text, minimum=0.0, maximum=1e6)),
+            "concurrency": _numbers(lambda text: parse_count(text, maximum=10**6)),
+            "isl_cv": _numbers(lambda text: parse_number(text, minimum=0.0, maximum=10.0)),
+            "chunk": _numbers(parse_tokens),
+            "max_seqs": _numbers(lambda text: parse_count(text, maximum=10**6)),
+            "router": _choice(ROUTERS),
+            "handover": _numbers(parse_time),
+            "pool_derate": _numbers(_efficiency),
+            "transfer_time": _numbers(parse_time),
+            "saved": _numbers(parse_time),
+            "saved_frac": _numbers(lambda text: parse_number(text, minimum=0.0, maximum=1.0)),
+            "objective": _choice(OBJECTIVES),
+            "slo_ttft": _numbers(parse_time),
+            "slo_tpot": _numbers(parse_time),
+            "slo_itl_p99": _numbers(parse_time),
+            "attainment": _numbers(lambda text: parse_number(text, minimum=0.01, maximum=0.999)),
+            "gpu_hour_price": _numbers(lambda text: parse_number(text, minimum=0.0, maximum=1e6)),
             "weight_dtype": _choice(("auto", *WEIGHT_DTYPES)),
             "phase": _choice(PHASES),
             "batch": _numbers(parse_count),

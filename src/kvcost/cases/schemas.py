@@ -4,25 +4,25 @@ import types
 import typing
 from typing import Any
 
+from .breakeven import GainRow
 from .compute import ComputeRow
 from .size import SizeRow
 from .transfer import TransferRow
 
 __all__ = ["result_schema"]
 
-_ROWS: dict[str, type] = {"size": SizeRow, "transfer": TransferRow, "compute": ComputeRow}
+_ROWS: dict[str, tuple[type, ...]] = {"size": (SizeRow,), "transfer": (TransferRow,), "compute": (ComputeRow,), "breakeven": (TransferRow, GainRow)}
 _TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 _NOTICE = {"type": "object", "properties": {key: {"type": "string"} for key in ("code", "message", "hint")}, "required": ["code", "message"]}
 
 
 def _type_of(annotation: Any) -> dict[str, Any]:
-    if isinstance(annotation, types.UnionType):
-        return {"type": [_TYPES[part] for part in typing.get_args(annotation)]}
-    return {"type": _TYPES[annotation]}
+    parts = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    return {"type": [_TYPES.get(part, "array") for part in parts]}
 
 
-def _document(command: str, row: type) -> dict[str, Any]:
-    fields = {name: _type_of(annotation) for name, annotation in typing.get_type_hints(row).items()}
+def _document(command: str, rows: tuple[type, ...]) -> dict[str, Any]:
+    fields = {name: _type_of(annotation) for row in rows for name, annotation in typing.get_type_hints(row).items()}
     return {
         "type": "object",
         "properties": {
@@ -41,5 +41,5 @@ def result_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "kvcost result",
-        "oneOf": [_document(command, row) for command, row in _ROWS.items()],
+        "oneOf": [_document(command, rows) for command, rows in _ROWS.items()],
     }

@@ -38,6 +38,8 @@ class SizeRow(NamedTuple):
 def model_sources(planned: Sequence[Work], ctx_tokens: int) -> dict[str, Source]:
     """Where the bytes per token of each model come from (their value at the first length)."""
     models = {work.model.name: work for work in planned}
+    if len({work.encoding for work in planned}) > 1:
+        models = {f"{work.model.name} {work.encoding.name}": work for work in planned}
     return {
         keyed("kv_bytes_per_token", name, len(models)): Source(marginal_bytes(work.layout, ctx_tokens), work.model.provenance, work.model.source, name)
         for name, work in models.items()
@@ -72,7 +74,7 @@ class SizeQuestion:
 
         return size_terms(work.layout if hybrid else work.flat_layout, work.encoding, ctx, row.kv_bytes, work.model.provenance)
 
-    def notices(self, lengths: Sequence[int]) -> Sequence[Notice]:
+    def notices(self, lengths: Sequence[int]) -> list[Notice]:
         """Assumptions, and lengths beyond a model's limit."""
         return model_notices([work.model for work in self.works], max(lengths))
 

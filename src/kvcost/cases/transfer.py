@@ -104,7 +104,7 @@ _WEAKEST = ("estimate", "measured", "user", "spec")
 def _provenance(path: Path) -> str:
     """That of the headline figure: the weaker of link and engine where both take part."""
     if path.basis == "line-rate":
-        return "user" if path.link.provenance == "user" else "spec"
+        return path.link.rate_provenance
     if path.basis == "achievable":
         return path.link.provenance
     return min((path.link.provenance, path.engine.provenance), key=_WEAKEST.index)
@@ -229,7 +229,7 @@ def path_sources(sent: Sequence[Path]) -> dict[str, Source]:
     found = {}
     for name, link in links.items():
         rate = None if link.bandwidth_bytes_per_s == float("inf") else link.bandwidth_bytes_per_s
-        nominal = "user" if link.provenance == "user" else "spec"
+        nominal = link.rate_provenance
         found[keyed("bandwidth_bytes_per_s", name, len(links))] = Source(rate, nominal, link.source, name)
         found[keyed("efficiency", name, len(links))] = Source(link.efficiency, link.provenance, link.source, name)
         for end, value, what in (("low", link.achieved_low_bytes_per_s, link.low_name), ("high", link.achieved_high_bytes_per_s, link.high_name)):
@@ -259,7 +259,11 @@ class TransferQuestion:
         return len(self.works) * len(lengths) * len(self.hits) * len(self.paths)
 
     def rows(self, lengths: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-        """The rows, a TransferRow each."""
+        """The rows: the values of a TransferRow each."""
+        return (row for _, _, row in self.priced(lengths))
+
+    def priced(self, lengths: Sequence[int]) -> Iterator[tuple[Work, Path, tuple[Any, ...]]]:
+        """The rows with the work and the path that they price."""
         sends, cuts = self.sends, self.cuts
         for work in self.works:
             on_lanes = [_on_lanes(send, work) for send in sends]
@@ -269,7 +273,7 @@ class TransferQuestion:
                     cached = [_cached(work, ctx, prefix, cut) for cut in cuts]
                     for send in on_lanes:
                         row = _row(work, ctx, prefix, cached[send.cut], cuts[send.cut], send)
-                        yield (*row, self._terms(work, TransferRow._make(row), send.path)) if self.explain else row
+                        yield work, send.path, (*row, self._terms(work, TransferRow._make(row), send.path)) if self.explain else row
 
     def _terms(self, work: Work, row: TransferRow, path: Path) -> list[Any]:
         from .terms import size_terms, transfer_terms
@@ -278,16 +282,28 @@ class TransferQuestion:
         held = size_terms(layout, work.encoding, row.ctx_tokens, row.kv_bytes, work.model.provenance)
         return held + transfer_terms(path.link, path.engine, row.wire_bytes, row.lanes, row.descriptors, row.engine_s)
 
-    def notices(self, lengths: Sequence[int]) -> Sequence[Notice]:
+    def notices(self, lengths: Sequence[int]) -> list[Notice]:
         """Assumptions, lengths beyond a model's limit, prefix hits beyond a length, overlap that cannot be priced."""
         notices = model_notices([work.model for work in self.works], max(lengths))
         if any(isinstance(hit, int) and hit > min(lengths) for hit in self.hits):
             message = "the prefix hit exceeds a context length; there the whole prompt counts as held"
             notices.append(Notice("prefix-hit-clamped", message, "give a share such as 50%"))
+        notices += self._rail_notices()
         for overlap, option, missing in (("push", "--prefill-time", "prefill_times"), ("decode-start", "--decode-step-time", "decode_step_s")):
             if any(path.overlap == overlap and getattr(path, missing) is None for path in self.paths):
                 notices.append(Notice("exposed-unknown", f"what {overlap} hides depends on the compute time, which is not known", f"give {option}"))
         return notices
+
+    def _rail_notices(self) -> list[Notice]:
+        """Ports that several ranks share unless told otherwise, and rails that no rank can use."""
+        ranks = max(min(work.prefill_tp, work.decode_tp) for work in self.works)
+        found = []
+        for path in self.paths:
+            if path.link.scope == "port" and path.rails is None and ranks > 1 and path.link.bandwidth_bytes_per_s != float("inf"):
+                found.append(Notice("one-port", f"{ranks} ranks share one port of {path.link.name}", f"give --rails {ranks} if every rank has its own"))
+            if path.rails is not None and path.rails > ranks:
+                found.append(Notice("rails-unused", f"{path.rails} rails, but {ranks} {'ranks send' if ranks > 1 else 'rank sends'}: one rail each", ""))
+        return list(dict.fromkeys(found))
 
     def sources(self, lengths: Sequence[int]) -> dict[str, Source]:
         """Models, links and engines."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
-__all__ = ["near_names", "normalise"]
+__all__ = ["near_names", "normalise", "without_variant"]
+
+# Endings of hub ids that change the training, not the architecture.
+_VARIANT = re.compile(r"(?i)([-_](instruct|chat|hf|it|base|thinking|\d{4}))+$")
 
 _DROP = str.maketrans("", "", " -_\t")
 
@@ -17,6 +21,15 @@ def normalise(name: str) -> str:
     True
     """
     return name.casefold().translate(_DROP)
+
+
+def without_variant(name: str) -> str:
+    """A model's name without organisation and without endings such as -Instruct, -chat-hf or a date.
+
+    >>> without_variant("Qwen/Qwen3-235B-A22B-Instruct-2507")
+    'Qwen3-235B-A22B'
+    """
+    return _VARIANT.sub("", name.rpartition("/")[2])
 
 
 def near_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:

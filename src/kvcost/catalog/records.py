@@ -77,6 +77,7 @@ def link_record(name: str, values: Values) -> Link:
         source=values["source"],
         low_name=values["low_is"],
         high_name=values["high_is"],
+        rate_provenance="spec",
     )
 
 

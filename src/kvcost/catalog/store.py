@@ -17,7 +17,7 @@ from ..cost.gpu import EngineOverhead, Gpu
 from ..cost.model import Model
 from ..cost.transfer import Engine, Link
 from ..errors import KvcostError
-from .names import near_names, normalise
+from .names import near_names, normalise, without_variant
 from .records import engine_record, gpu_record, link_record, model_record, overhead_record
 
 __all__ = ["KINDS", "Catalog", "compile_builtin", "compiled_path"]
@@ -119,6 +119,8 @@ class Catalog:
         """The id that a name stands for."""
         index = self._kind(kind)[0]
         found = index.get(normalise(name))
+        if found is None and kind == "models":
+            found = index.get(normalise(without_variant(name)))
         if found is None:
             raise KvcostError(f"unknown {kind.removesuffix('s')} '{name}'", hint=self.suggest(kind, name))
         return found
@@ -132,7 +134,8 @@ class Catalog:
 
     def has(self, kind: str, name: str) -> bool:
         """Whether a name stands for an entry."""
-        return normalise(name) in self._kind(kind)[0]
+        index = self._kind(kind)[0]
+        return normalise(name) in index or (kind == "models" and normalise(without_variant(name)) in index)
 
     def _record(self, kind: str, name: str, build: Any, use: str = "") -> Any:
         key = kind, name, use

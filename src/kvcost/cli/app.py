@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "transfer": ("transfer", "How long they take over a link: at line rate, achievable, in an engine."),
     "compute": ("compute", "How long a prefill or a decode step takes on a GPU, and what bounds it."),
     "import": ("import_", "A Hugging Face config.json as a catalog entry."),
+    "breakeven": ("breakeven", "Is splitting prefill and decode worth it, and where the sign turns."),
     "models": ("catalogs", "The models, with where their figures come from."),
     "links": ("catalogs", "The links, one direction each, with where their figures come from."),
     "gpus": ("catalogs", "The GPUs: dense peaks, memory, links, with where their figures come from."),

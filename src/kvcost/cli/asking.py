@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..cases.document import Document
 from ..cases.models import ModelFinder
 from ..cases.plan import Options
 from ..cases.question import Ask, ask
@@ -18,6 +19,7 @@ from ..errors import KvcostError
 from ..render.output import FORMATS, Style, emit, say_error
 from ..units.lists import split_list
 
+VERDICTS = ("disaggregate", "colocate", "mixed", "infeasible", "unknown")
 __all__ = ["answer", "catalog_of", "style_of"]
 
 
@@ -61,7 +63,7 @@ def _expanded(words: Sequence[str], where: str) -> list[str]:
     return found
 
 
-def _answer_cases(name: str, make: Ask, reader: Reader, options: Options, known: Sequence[str], style: Style, *, explain: bool) -> int:
+def _answer_cases(name: str, make: Ask, reader: Reader, options: Options, known: Sequence[str], style: Style, watch: _Watch, *, explain: bool) -> int:
     """Answer a file of cases; 1 when some rows could not be answered."""
     from ..cases.inputs import price_cases
 
@@ -69,12 +71,12 @@ def _answer_cases(name: str, make: Ask, reader: Reader, options: Options, known:
         try:
             lines = sys.stdin if name == "-" else stack.enter_context(Path(name).open(encoding="utf-8", newline=""))
             document, tally = price_cases(make, reader, "stdin" if name == "-" else name, lines, options, known, say_error, explain=explain)
-            emit(document, style)
+            emit(watch.over(document), style)
         except UnicodeDecodeError:
             raise KvcostError(f"{name} is not UTF-8 text", where="--input", hint="save it as UTF-8") from None
         except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
             raise KvcostError(f"cannot read {name}: {error.strerror}", where="--input", hint="give a CSV or JSON lines file, or - for stdin") from None
-    return 1 if tally.bad else 0
+    return 1 if tally.bad else watch.code()
 
 
 def answer(make: Ask, known: Sequence[str], values: Mapping[str, Any]) -> int:
@@ -84,11 +86,45 @@ def answer(make: Ask, known: Sequence[str], values: Mapping[str, Any]) -> int:
     """
     style, catalog = style_of(values), catalog_of(values)
     reader = Reader(catalog, ModelFinder(catalog, values["view"], values["download"]))
+    reader.wanted_order, reader.for_people = style.columns, style.format in ("table", "markdown")
+    reader.wanted = None if style.columns is None else frozenset(style.columns)
     explain = values["explain"]
     if explain and style.format in ("csv", "tsv", "markdown"):
         raise KvcostError(f"--explain does not fit into {style.format}", where="--explain", hint="use --format table, json or jsonl")
     options = {option: _expanded(values[option], flag(option)) for option in known if values.get(option)}
+    watch = _Watch(values.get("fail_if"), reader)
     if values["input"] is None:
-        emit(ask(make, reader, options, explain=explain), style)
-        return 0
-    return _answer_cases(values["input"], make, reader, options, known, style, explain=explain)
+        emit(watch.over(ask(make, reader, options, explain=explain)), style)
+        return watch.code()
+    return _answer_cases(values["input"], make, reader, options, known, style, watch, explain=explain)
+
+
+class _Watch:
+    """Sees the verdicts go by, for --fail-if."""
+
+    def __init__(self, words: str | None, reader: Reader) -> None:
+        self.wanted = [] if words is None else split_list(words.lower())
+        for word in self.wanted:
+            if word not in (*VERDICTS, "never"):
+                raise KvcostError(f"unknown verdict '{word}'", where="--fail-if", hint="write one of " + ", ".join((*VERDICTS, "never")))
+        self.met = self.gains = False
+        if self.wanted and reader.wanted is not None:
+            # Rows then carry what the verdict needs; `emit` cuts them to the columns asked for.
+            reader.wanted_order, reader.wanted = None, reader.wanted | {"verdict", "net_gain_s"}
+
+    def over(self, document: Document) -> Document:
+        """The same document, its rows watched as they are written."""
+        if not self.wanted:
+            return document
+        verdict, gain = document.columns.index("verdict"), document.columns.index("net_gain_s")
+        return document._replace(rows=self._rows(document.rows, verdict, gain))
+
+    def _rows(self, rows: Iterable[tuple[Any, ...]], verdict: int, gain: int) -> Iterator[tuple[Any, ...]]:
+        for row in rows:
+            self.met = self.met or row[verdict] in self.wanted
+            self.gains = self.gains or (row[gain] is not None and row[gain] > 0) or row[verdict] == "disaggregate"
+            yield row
+
+    def code(self) -> int:
+        """1 when a verdict to fail at was met, or nothing gained and `never` was asked for."""
+        return 1 if self.met or ("never" in self.wanted and not self.gains) else 0

@@ -8,11 +8,22 @@ from ..cases.document import Document
 from ..cases.quantities import QUANTITIES, Quantity
 from ..catalog.names import near_names
 from ..errors import KvcostError
+from ..render.cells import LABELS
 from ..render.output import emit
 from . import options as o
 from .asking import style_of
 
 app = typer.Typer()
+
+
+def _field(words: str) -> str:
+    """The field that words on the screen stand for: `on the wire` → wire_bytes."""
+    plain = words.strip().lower().removeprefix("in an ").removeprefix("on the ").removeprefix("at ").replace("-", " ").replace(" ", "_")
+    for name in (plain, *(plain + ending for ending in ("_s", "_bytes", "_tokens", "_bytes_per_s", "_per_s"))):
+        if name in QUANTITIES:
+            return name
+    shown = {label.replace(" ", "_"): field for field, label in LABELS.items() if field in QUANTITIES}
+    return shown.get(plain, plain)
 
 
 @app.command()
@@ -34,7 +45,7 @@ def explain(
     """
     found = QUANTITIES
     if quantity is not None:
-        name = quantity.replace("-", "_")
+        name = _field(quantity)
         if name not in QUANTITIES:
             raise KvcostError(f"unknown quantity '{quantity}'", hint=f"nearest: {', '.join(near_names(quantity, QUANTITIES))}; `kvcost explain` lists all")
         found = {name: QUANTITIES[name]}

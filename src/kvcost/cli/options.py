@@ -42,14 +42,46 @@ PrefillTp = Annotated[Words, typer.Option("--prefill-tp", metavar="N,...", help=
 DecodeTp = Annotated[Words, typer.Option("--decode-tp", metavar="N,...", help="Of the decode side.", show_default="--tp")]
 Pp = Annotated[Words, typer.Option("--pp", metavar="N,...", help="Pipeline-parallel size.", show_default="1")]
 AttentionDp = Annotated[Words, typer.Option("--attention-dp", metavar="N,...", help="Attention data parallelism inside the TP ranks.", show_default="1")]
+PrefillGpu = Annotated[Words, typer.Option("--prefill-gpu", metavar="NAME,...", help="Of the prefill pool.", show_default="--gpu")]
+DecodeGpu = Annotated[Words, typer.Option("--decode-gpu", metavar="NAME,...", help="Of the decode pool.", show_default="--gpu")]
+MonoGpu = Annotated[Words, typer.Option("--mono-gpu", metavar="NAME,...", help="Of the monolithic deployment.", show_default="--gpu")]
+MonoTp = Annotated[Words, typer.Option("--mono-tp", metavar="N,...", help="Of the monolithic deployment.", show_default="the larger of both sides")]
+PrefillInstances = Annotated[Words, typer.Option("--prefill-instances", metavar="N,...", help="Instances in the prefill pool.", show_default="1")]
+DecodeInstances = Annotated[Words, typer.Option("--decode-instances", metavar="N,...", help="Instances in the decode pool.", show_default="1")]
+MonoInstances = Annotated[Words, typer.Option("--mono-instances", metavar="N,...", help="Monolithic instances.", show_default="equal GPUs")]
 # work
+Osl = Annotated[Words, typer.Option("--osl", metavar="TOKENS,...", help="Output tokens of a request.", show_default=False)]
+Rate = Annotated[Words, typer.Option("--rate", metavar="N,...", help="Requests/s over the whole deployment.", show_default="0")]
+Concurrency = Annotated[Words, typer.Option("--concurrency", metavar="N,...", help="Requests in flight, in place of a rate.", show_default=False)]
+IslCv = Annotated[Words, typer.Option("--isl-cv", metavar="N,...", help="Spread of prompt lengths, over their mean.", show_default="0")]
 WeightDtype = Annotated[Words, typer.Option("--weight-dtype", metavar="DTYPE,...", help="auto bf16 fp16 fp8 int8 int4 fp4.", show_default="the checkpoint's")]
 Phase = Annotated[Words, typer.Option("--phase", metavar="PHASE,...", help="prefill, or decode: one step of the batch.", show_default="prefill")]
 Batch = Annotated[Words, typer.Option("--batch", metavar="N,...", help="Requests at once, each of --ctx tokens.", show_default="1")]
 Cached = Annotated[Words, typer.Option("--cached", metavar="TOKENS|SHARE", help="Held by the prefill side already: 512, 50%, 0.5.", show_default="0")]
+# scheduler
+Chunk = Annotated[Words, typer.Option("--chunk", metavar="TOKENS,...", help="Token budget of a monolithic step.", show_default="the engine's")]
+MaxSeqs = Annotated[
+    Words, typer.Option("--max-seqs", metavar="N,...", help="Most requests that an instance decodes at once.", show_default="256 monolithic, 1024 decode")
+]
+Router = Annotated[Words, typer.Option("--router", metavar="KIND,...", help="random, round-robin or least-loaded.", show_default="round-robin")]
+Handover = Annotated[Words, typer.Option("--handover", metavar="TIME,...", help="Proxy and scheduling between the pools.", show_default="the engine's")]
+PoolDerate = Annotated[Words, typer.Option("--pool-derate", metavar="SHARE,...", help="Of a rate that balanced pools carry, for goodput.", show_default="0.92")]
+# targets
+Objective = Annotated[Words, typer.Option("--objective", metavar="NAME,...", help="all ttft tpot itl-p99 e2e goodput: what decides.", show_default="all")]
+SloTtft = Annotated[Words, typer.Option("--slo-ttft", metavar="TIME", help="Limit of TTFT, at --attainment.", show_default=False)]
+SloTpot = Annotated[Words, typer.Option("--slo-tpot", metavar="TIME", help="Limit of the mean TPOT.", show_default=False)]
+SloItlP99 = Annotated[Words, typer.Option("--slo-itl-p99", metavar="TIME", help="Limit of the 99th percentile gap.", show_default=False)]
+Attainment = Annotated[Words, typer.Option("--attainment", metavar="SHARE", help="Share of requests within --slo-ttft.", show_default="0.9")]
+GpuHourPrice = Annotated[Words, typer.Option("--gpu-hour-price", metavar="N", help="Dollars an hour and GPU.", show_default=False)]
+FailIf = Annotated[
+    str | None, typer.Option("--fail-if", metavar="VERDICT,...", help="End with 1 at one of these verdicts; never: nothing gains.", show_default=False)
+]
 # measured instead of modelled
 PrefillTime = Annotated[Words, typer.Option("--prefill-time", metavar="TIME", help="Measured: 390ms, or 4k=390ms,8k=845ms.", show_default=False)]
 DecodeStepTime = Annotated[Words, typer.Option("--decode-step-time", metavar="TIME", help="Measured decode step time.", show_default=False)]
+TransferTime = Annotated[Words, typer.Option("--transfer-time", metavar="TIME,...", help="Measured transfer time.", show_default=False)]
+Saved = Annotated[Words, typer.Option("--saved", metavar="TIME", help="The article's formula: net gain = this - exposed.", show_default=False)]
+SavedFrac = Annotated[Words, typer.Option("--saved-frac", metavar="SHARE", help="The same as a share of --prefill-time.", show_default=False)]
 # all
 View = Annotated[str, typer.Option("--view", metavar="VIEW", help="How a config.json is counted: serving, or hf (as transformers holds it).")]
 Download = Annotated[bool, typer.Option("--download", help="Fetch the config.json of a hub id (extra hf).")]

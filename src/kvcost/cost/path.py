@@ -139,4 +139,5 @@ def path_link(hops: Sequence[Link], forwarding: Forwarding) -> Link:
         source="; ".join(dict.fromkeys(f"{hop.name}: {hop.source}" for hop in hops)),
         low_name="every hop at its low end",
         high_name="every hop at its high end",
+        rate_provenance=min((hop.rate_provenance for hop in hops), key=_WEAKEST.index),
     )

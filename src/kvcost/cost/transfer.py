@@ -35,6 +35,7 @@ class Link(NamedTuple):
     source: str = "given on the command line"
     low_name: str = ""
     high_name: str = ""
+    rate_provenance: str = "user"
 
     @property
     def efficiency(self) -> float | None:

@@ -70,17 +70,27 @@ def transfer_card(row: Row, sources: Sources) -> tuple[str, list[Line]]:
     if row["line_rate_s"] is not None:
         per_rail = "unlimited" if rate is None else f"{show_rate(rate)}, one direction"
         lines.append(Line("at line rate", show_time(row["line_rate_s"]), "", sources["bandwidth_bytes_per_s"].provenance, f"{lanes} x {per_rail}"))
+    if not row["wire_bytes"]:
+        lines += [Line("nothing to send", note="the decode side holds the whole prompt"), _source_line(sources)]
+        return _transfer_title(row), lines
     lines.append(_achievable(row, sources))
     engine = row["engine"]
     t0, per_descriptor = sources["t0_s"], sources["descriptor_s"]
     note = f"{engine}: {show_time(t0.value)} + {row['descriptors']:,} x {show_time(per_descriptor.value)} + the bytes"
-    lines.append(Line("in an engine", show_time(row["engine_s"]), _span(row["engine_low_s"], row["engine_high_s"]), t0.provenance, note))
+    weaker = min((t0.provenance, sources["efficiency"].provenance), key=("estimate", "measured", "user", "spec").index)
+    lines.append(Line("in an engine", show_time(row["engine_s"]), _span(row["engine_low_s"], row["engine_high_s"]), weaker, note))
     exposed = row["exposed_s"]
     hidden = "nothing hides it" if row["overlap"] == "serial" else "the rest hides behind compute"
+    if row["basis"] != "engine" and row["engine_s"] > 1.2 * row["transfer_s"]:
+        hidden += f"; the engine's own time is left out, with it (--basis engine) {show_time(row['engine_s'])}"
     shown = "unknown" if exposed is None else show_time(exposed)
     lines += [Line(""), Line("exposed", shown, note=f"{row['overlap']}, basis {row['basis']}: {hidden}")]
     lines.append(_source_line(sources))
-    return f"{_title(row)} over {row['link']}, prefill TP {row['prefill_tp']} to decode TP {row['decode_tp']}", lines
+    return _transfer_title(row), lines
+
+
+def _transfer_title(row: Row) -> str:
+    return f"{_title(row)} over {row['link']}, prefill TP {row['prefill_tp']} to decode TP {row['decode_tp']}"
 
 
 def compute_card(row: Row, sources: Sources) -> tuple[str, list[Line]]:
@@ -92,7 +102,8 @@ def compute_card(row: Row, sources: Sources) -> tuple[str, list[Line]]:
     )
     gpus = row["tp"] * row["pp"]
     cached = f"{row['cached_tokens']:,} of each prompt cached" if row["cached_tokens"] else ""
-    bound = "measured, given" if row["bound"] == "measured" else f"bound by {row['bound']}"
+    fitted = "constants fitted to measurements" if row["provenance"] == "measured" else "constants of a relative"
+    bound = "given" if row["bound"] == "measured" else f"modelled, {fitted}; bound by {row['bound']}"
     source = next(iter(sources.values()), None)
     lines = [
         Line("time", show_time(row["time_s"]), _span(row["time_low_s"], row["time_high_s"]), row["provenance"], "; ".join(filter(None, (bound, cached)))),

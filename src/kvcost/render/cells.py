@@ -72,10 +72,12 @@ def columns_of(fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Col
     for field, cells in zip(fields, values, strict=True):
         pooled.setdefault(_quantity(field)[1], []).extend(cell for cell in cells if isinstance(cell, int | float))
     units = {quantity: pick_unit(quantity, numbers) for quantity, numbers in pooled.items() if quantity}
-    return [_column(field, cells, units) for field, cells in zip(fields, values, strict=True)]
+    named = [LABELS[field] for field in fields if field in LABELS]
+    labels = {field: LABELS[field] for field in fields if field in LABELS and named.count(LABELS[field]) == 1}
+    return [_column(field, cells, units, labels) for field, cells in zip(fields, values, strict=True)]
 
 
-def _column(field: str, cells: Sequence[Any], units: Mapping[str, tuple[str, float]]) -> Column:
+def _column(field: str, cells: Sequence[Any], units: Mapping[str, tuple[str, float]], labels: Mapping[str, str]) -> Column:
     label, quantity = _quantity(field)
     unit = ""
     show: Callable[[Any], str] = _plain
@@ -86,6 +88,6 @@ def _column(field: str, cells: Sequence[Any], units: Mapping[str, tuple[str, flo
         label, unit = field.removesuffix("_tokens"), "tokens"
     elif field.endswith("_bytes_per_token"):
         label, unit = field.removesuffix("_bytes_per_token"), "B/token"
-    label = LABELS.get(field, label.replace("_", " "))
+    label = labels.get(field, label.replace("_", " "))
     numeric = any(isinstance(cell, int | float) for cell in cells)
     return Column(f"{label} {unit}".rstrip(), [show(cell) for cell in cells], numeric)

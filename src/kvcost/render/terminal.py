@@ -15,6 +15,9 @@ from .plain import Line
 
 __all__ = ["RichScreen"]
 
+# Up to so many rows a table that is too wide becomes a block of lines a row; more rows leave wrapping to the terminal.
+MOST_BLOCKS = 3
+
 
 class RichScreen:
     """Writes tables and cards to a terminal of `width` columns."""
@@ -42,7 +45,8 @@ class RichScreen:
         """A line of running text, wrapped on a terminal."""
         self._print(Text(words, style=style, overflow="fold"))
 
-    def _print(self, item: Text | Table) -> None:
+    def _print(self, item: Text | Table, width: int | None = None) -> None:
+        self.console.width = width or self.columns
         with self.console.capture() as captured:
             self.console.print(item)
         shown = "".join(line.rstrip() + "\n" for line in captured.get().split("\n")[:-1])
@@ -50,9 +54,10 @@ class RichScreen:
         self.stream.write(shown.encode(encoding, "replace").decode(encoding) if not self.unicode else shown)
 
     def table(self, columns: Sequence[Column]) -> None:
-        """Rows under headings; where the terminal is too narrow, one block of lines a row."""
+        """Rows under headings; a few rows that are too wide become one block of lines each."""
         widths = [max(map(cell_len, [column.heading, *column.cells])) for column in columns]
-        if sum(widths) + 2 * (len(widths) - 1) > self.columns:
+        needed = sum(widths) + 2 * (len(widths) - 1)
+        if needed > self.columns and len(columns[0].cells) <= MOST_BLOCKS:
             self._blocks(columns)
             return
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -60,7 +65,7 @@ class RichScreen:
             table.add_column(Text(column.heading), justify="right" if column.right else "left", no_wrap=True, overflow="fold", header_style="bold")
         for cells in zip(*(column.cells for column in columns), strict=True):
             table.add_row(*map(Text, cells))
-        self._print(table)
+        self._print(table, max(needed, self.columns))
 
     def _blocks(self, columns: Sequence[Column]) -> None:
         label_width = max(cell_len(column.heading) for column in columns)
@@ -79,8 +84,8 @@ class RichScreen:
 
     def card(self, lines: Sequence[Line]) -> None:
         """One answer as labelled lines; where the terminal is too narrow, each below its label."""
-        widths = [max((cell_len(line[i]) for line in lines), default=0) for i in range(4)]
-        if sum(widths) + 8 + 24 > self.columns:
+        widths = [max((cell_len(line[i]) for line in lines), default=0) for i in range(5)]
+        if sum(widths) + 8 > self.columns:
             for line in lines:
                 self._stacked(line, widths[0])
             return

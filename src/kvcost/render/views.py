@@ -32,6 +32,10 @@ _TABLES: dict[str, tuple[str, ...]] = {
         *("model?", "ctx_tokens", "kv_dtype?", "prefill_tp?", "decode_tp?", "prefix_hit_tokens?", "link", "rails?", "engine?", "overlap?", "basis?"),
         *("wire_bytes", "line_rate_s", "achievable_s", "achievable_low_s", "achievable_high_s", "engine_s", "exposed_s", "provenance"),
     ),
+    "breakeven": (
+        *("model?", "ctx_tokens?", "kv_dtype?", "link?", "bandwidth_bytes_per_s?", "engine?", "gpu?", "osl_tokens?", "rate_per_s?", "concurrency?"),
+        *("ttft_mono_s", "ttft_disagg_s", "tpot_mono_s", "tpot_disagg_s", "net_gain_s", "link_utilisation", "verdict"),
+    ),
     "compute": (
         *("model?", "gpu?", "tp?", "pp?", "attention_dp?", "weight_dtype?", "kv_dtype?", "engine?", "phase?", "batch?", "ctx_tokens", "cached_tokens?"),
         *("time_s", "time_low_s", "time_high_s", "bound", "provenance"),
@@ -60,13 +64,34 @@ _CAN_WAIT = (
     *("t0_low_s", "t0_high_s", "state_bytes", "provenance", "reserved_bytes", "peer_bytes_per_s", "rails", "regions", "constants", "confidence"),
 )
 _KEYS = ("model", "ctx_tokens", "kv_dtype", "link", "engine", "gpu", "phase", "batch")
-_SHARED = ("model", "gpu", "weight_dtype", "kv_dtype", "prefill_tp", "decode_tp", "tp", "pp", "phase", "batch", "engine", "overlap", "block_size_tokens")
+_SHARED = (
+    "model",
+    "gpu",
+    "weight_dtype",
+    "kv_dtype",
+    "prefill_tp",
+    "decode_tp",
+    "tp",
+    "pp",
+    "phase",
+    "batch",
+    "engine",
+    "overlap",
+    "block_size_tokens",
+    "ctx_tokens",
+    "link",
+    "osl_tokens",
+    "rate_per_s",
+    "concurrency",
+)
 
 
 def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:
     """Print the card of a single answer, or a table; `chosen` columns are shown as they are."""
     card = CARDS.get(document.command)
-    if not chosen and card is not None and len(rows) == 1 and document.total is not None:  # rows of a case file have no sources
+    if not chosen and document.command == "breakeven" and rows:
+        _breakeven(document, columns, rows, screen)
+    elif not chosen and card is not None and len(rows) == 1 and document.total is not None:  # rows of a case file have no sources
         title, lines = card(dict(zip(columns, rows[0], strict=True)), document.sources())
         screen.text(title, "bold")
         screen.text("")
@@ -79,6 +104,23 @@ def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[t
     if "terms" in columns:
         for row in rows:
             _explain(dict(zip(columns, row, strict=True)), screen)
+
+
+def _breakeven(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen) -> None:
+    """One answer in full, a grid over two axes as a picture, anything else as a table."""
+    from .comparison import show_breakeven
+    from .heatmap import axes_of, show_heatmap
+
+    if len(rows) == 1:
+        show_breakeven(dict(zip(columns, rows[0], strict=True)), document.sources(), screen)
+        return
+    axes = axes_of(columns, rows)
+    if axes is not None:
+        _say_shared(columns, rows, screen)
+        show_heatmap(axes, columns, rows, screen)
+    else:
+        _table([*document.passed, *_shown("breakeven", columns, rows, screen)], columns, rows, screen, chosen=False)
+    _footnotes(document.sources(), screen)
 
 
 def _table(fields: list[str], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:
@@ -104,18 +146,28 @@ def _later(table: Mapping[str, Column], width: int) -> list[str]:
     return []
 
 
+def _varied(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> set[str]:
+    """The fields in which rows differ."""
+    first = rows[0]
+    return {field for place, field in enumerate(columns) if field != "terms" and any(row[place] != first[place] for row in rows)}
+
+
+def _say_shared(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, table: Sequence[str] = ()) -> None:
+    """Print above a table what all rows have in common and no column of it says."""
+    said = {*_varied(columns, rows), *table}
+    shared = [(field, rows[0][columns.index(field)]) for field in _SHARED if field in columns and field not in said]
+    screen.text(", ".join(f"{field.removesuffix('_tokens').removesuffix('_per_s').replace('_', ' ')} {value}" for field, value in shared if value is not None))
+    screen.text("")
+
+
 def _shown(command: str, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen) -> list[str]:
-    """The fields of a table; what all rows share is said above it."""
+    """The fields of a command's table; what all rows share is said above it."""
     table = _TABLES.get(command)
     if table is None:
         return list(_LISTS.get(command, columns))
-    varied = {field: len({row[place] for row in rows}) > 1 for place, field in enumerate(columns) if field != "terms"}
-    shared = [
-        f"{field.removesuffix('_tokens').replace('_', ' ')} {rows[0][columns.index(field)]}" for field in _SHARED if field in columns and not varied[field]
-    ]
-    screen.text(", ".join(shared))
-    screen.text("")
-    fields = [field.removesuffix("?") for field in table if not field.endswith("?") or varied[field[:-1]]]
+    _say_shared(columns, rows, screen, table)
+    varied = _varied(columns, rows)
+    fields = [field.removesuffix("?") for field in table if not field.endswith("?") or field[:-1] in varied]
     if "exposed_s" in fields and all(row[columns.index("overlap")] == "serial" for row in rows):
         fields.remove("exposed_s")
     return fields
@@ -149,6 +201,8 @@ def _value(quantity: str, source: Source) -> str:
         return show_rate(source.value) + ends
     if quantity.endswith("_s"):
         return show_time(source.value)
+    if isinstance(source.value, str):
+        return source.value
     return f"{source.value:,}" if isinstance(source.value, int) else show_significant(source.value)
 
 

@@ -1,0 +1,108 @@
+"""A million points of `breakeven`: what does not change along an axis is computed once."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ..cost.serving import Work as Load
+from ..cost.sweep import costs_of, load
+from .breakeven import BreakevenQuestion
+from .compute import cached_tokens
+from .deployment import EXPECTED_FIRST, case_of, missing_inputs, sides_of
+from .plan import Options
+from .question import Question
+from .reading import Reader
+from .transfer import TransferRow
+
+__all__ = ["SweepQuestion", "ask_breakeven", "sweepable"]
+
+_POINT = ("net_gain_s", "net_gain_low_s", "net_gain_high_s", "verdict")
+_SETTINGS = ("osl_tokens", "rate_per_s", "objective")
+_FROM_TRANSFER = frozenset(TransferRow._fields)
+
+
+def sweepable(question: BreakevenQuestion, wanted: Sequence[str] | None) -> bool:
+    """Whether the columns asked for and the load are those that a sweep can answer."""
+    if wanted is None or any(stream is not None for _, stream in question.loads):
+        return False
+    plain = all(asked.saved_s is None and asked.saved_frac is None and asked.objective != "goodput" and asked.limits is None for asked in question.asked)
+    known = all(not missing_inputs(deployment, path, question.options) for deployment in question.deployments for path in question.transfer.paths)
+    return plain and known and all(field in _FROM_TRANSFER or field in _POINT or field in _SETTINGS for field in wanted)
+
+
+class SweepQuestion:
+    """A break-even question for chosen cheap columns; rows in the order work, prefix hit, deployment, context, OSL, objective, rate, path."""
+
+    command = "breakeven"
+
+    def __init__(self, question: BreakevenQuestion, wanted: Sequence[str]) -> None:
+        self.question = question
+        self.columns = tuple(wanted)
+
+    def count(self, lengths: Sequence[int]) -> int:
+        """Rows at these lengths."""
+        return self.question.count(lengths)
+
+    def notices(self, lengths: Sequence[int]) -> list[Any]:
+        """Those of the transfer; the flags of single points are not collected in a sweep."""
+        return self.question.notices(lengths)
+
+    def sources(self, lengths: Sequence[int]) -> Any:
+        """Where the figures come from."""
+        return self.question.sources(lengths)
+
+    def rows(self, lengths: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+        """The rows, with the chosen columns alone."""
+        asked = self.question
+        put = _putter(self.columns)
+        paths = len(asked.transfer.paths)
+        priced = asked.transfer.priced(lengths)
+        for first in priced:
+            # All paths of one work, context and prefix hit come in a row.
+            group = [first, *(next(priced) for _ in range(paths - 1))]
+            yield from self._group(group, put)
+
+    def _group(self, group: list[Any], put: Callable[..., tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        asked = self.question
+        work, path, values = group[0]
+        row = TransferRow._make(values[: len(TransferRow._fields)])
+        for deployment in asked.deployments:
+            sides = sides_of(asked.builder, work, path, deployment, row.ctx_tokens)
+            cached = cached_tokens(deployment.cached, row.ctx_tokens)
+            for osl in asked.osls:
+                given = Load(row.ctx_tokens, osl or 1, 0.0, None, cached, row.prefix_hit_tokens, deployment.length_cv)
+                costs, transfers = [], []
+                for place, (_, sent, _) in enumerate(group):
+                    cases = [case_of(side, work, sent, deployment, given, draw) for side, draw in zip(sides, EXPECTED_FIRST, strict=True)]
+                    transfers.append([case.transfer_s for case in cases])
+                    if place == 0:
+                        costs = [costs_of(case) for case in cases]
+                for target in asked.asked:
+                    for rate, _ in asked.loads:
+                        point = load(costs, rate or 0.0, target.objective).point
+                        for (_, _, base), times in zip(group, transfers, strict=True):
+                            yield put(base, point(times), osl, rate, target.objective)
+
+
+def _putter(columns: Sequence[str]) -> Callable[..., tuple[Any, ...]]:
+    """A function that puts a row's values into the order of the columns."""
+    places: list[tuple[int, int]] = []
+    for field in columns:
+        if field in _FROM_TRANSFER:
+            places.append((0, TransferRow._fields.index(field)))
+        elif field in _POINT:
+            places.append((1, _POINT.index(field)))
+        else:
+            places.append((2, _SETTINGS.index(field)))
+
+    def put(base: tuple[Any, ...], point: tuple[Any, ...], *settings: Any) -> tuple[Any, ...]:
+        sources = base, point, settings
+        return tuple([sources[source][place] for source, place in places])
+
+    return put
+
+
+def ask_breakeven(reader: Reader, options: Options, explain: bool = False) -> Question:
+    """A break-even question, as a sweep where the columns asked for allow it."""
+    question = BreakevenQuestion(reader, options, explain)
+    wanted = reader.wanted_order
+    return SweepQuestion(question, wanted) if wanted is not None and not explain and sweepable(question, wanted) else question
