@@ -108,7 +108,7 @@ def _times(found: Pools) -> Callable[[float], tuple[float, float, float]]:
         return lambda _: _NEVER
     if side.overlap != "serial":
         return lambda transfer_s: _asked(found, transfer_s)
-    ports = side.ports or min(side.prefill_instances, side.decode_instances)
+    ports = side.link_ports
     later, step_s, fixed_s = max(0.0, found.work.output_tokens - 1), found.step_s, side.handover_s + found.admission_s
     rate, shared = found.rate_per_s / ports, side.prefill_servers > ports
     factor = 1.0 - found.rho * found.rho if shared else router_factor(side.router, side.prefill_servers)
@@ -184,7 +184,8 @@ def _pointer(sides: tuple[_Side, ...], objective: str) -> Callable[[Sequence[flo
             other_gain = ours_there - other[part]
             low, high = min(low, other_gain), max(high, other_gain)
         if gap_gains is not None:
-            gain, low, high = gap_gains[0], min(gap_gains), max(gap_gains)
+            lost = any(other[2] == inf for other in others)
+            gain, low, high = gap_gains[0], -inf if lost else min(gap_gains), max(gap_gains)
         return Point(gain, low, high, verdict) if -inf < low and high < inf else Point(gain, None, None, verdict)
 
     return point

@@ -186,7 +186,7 @@ def _gap_note(outcome: Outcome, classes: Mapping[str, Class], *, lone: bool = Fa
         return ""
     shown = _change(outcome, "itl-p99")
     others = any(classes.get(metric, "tie") != "tie" for metric in ("ttft", "tpot", "e2e"))
-    return shown if lone and not others else f", {shown}"
+    return shown if lone and not others else f"{', ' if lone else '; '}{shown}"
 
 
 def _pays(ttft_s: float, tpot_s: float, breakeven_osl: float | None) -> str:
