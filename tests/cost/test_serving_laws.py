@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kvcost.catalog.store import Catalog
 from kvcost.cost.breakeven import axis_case, axis_gain, breakeven
-from kvcost.cost.case import Case, compare, fixed_transfer, gain_of, link_transfer
+from kvcost.cost.case import Case, compare, fixed_transfer, gain_of, link_transfer, ttft_parts
 from kvcost.cost.compute import decode_step_s, mixed_step_s, prefill_s
 from kvcost.cost.disagg import disagg, pools, with_transfer
 from kvcost.cost.kv import kv_layout
@@ -170,6 +170,10 @@ def test_tails_lie_above(case):
         assert quantiles == sorted(quantiles)
         assert mono_gap_s(ours) >= ours.curves.decode(ours.batch + 1) * (1 - 1e-12)
         assert ours.ttft_s == pytest.approx(ours.wait_s + ours.residual_s + ours.own_s)
+    parts_of = ttft_parts(compare(case))
+    for whole, several in zip((ours.ttft_s, theirs.ttft_s), parts_of, strict=True):
+        assert bool(several) == (whole is not None)
+        assert not several or (sum(several.values()) == pytest.approx(whole) and min(several.values()) >= -1e-9)
     if not theirs.limit:
         quantiles = [disagg_ttft_s(theirs, q) for q in (0.5, 0.9, 0.99)]
         assert quantiles == sorted(quantiles)

@@ -68,7 +68,7 @@ def mooncake() -> Iterator[Vote]:
         tp, metric = int(row["agg_config"].rsplit("TP", 1)[1]), _METRICS[row["metric"]]
         work = Work(int(row["isl_tokens"]), int(row["osl_tokens"]), float(row["load"].split()[0]))
         outcomes = []
-        for draw in (DRAWS[1], DRAWS[0], DRAWS[2]):
+        for draw in DRAWS:
             prepared = _prepared("qwen2.5-7b", "a10", tp, "int4", draw.constants)
             steps, router = model_steps(prepared), draw.router or "round-robin"
             mono, split = Colocated(steps, model_capacity(prepared, 256), 2, router=router), Split(steps, steps, model_capacity(prepared, 1024), router=router)
@@ -97,7 +97,7 @@ def mori() -> Iterator[Vote]:
         if "MORI-IO" not in row["source"]:
             continue
         work, limits, ratios = Work(2000, 1000), Limits(1.0, None, 0.050), []
-        for draw in (DRAWS[1], DRAWS[0], DRAWS[2]):
+        for draw in DRAWS:
             large, small = (_prepared("qwen3-235b-a22b", "mi300x", tp, "fp8", draw.constants) for tp in (8, 4))
             big, half, router = model_steps(large), model_steps(small), draw.router or "round-robin"
             split = Split(half, half, model_capacity(small, 1024), router=router, overlap="push", layers=94, handover_s=0.01)
@@ -155,7 +155,7 @@ def silicon() -> Iterator[Vote]:
     for row in rows_of("pd_verdicts"):
         if not row["source"].startswith("AIConfigurator silicon_sample"):
             continue
-        ratios = [_silicon_ratio(row, draw.constants) for draw in (DRAWS[1], DRAWS[0], DRAWS[2])]
+        ratios = [_silicon_ratio(row, draw.constants) for draw in DRAWS]
         known = [ratio for ratio in ratios if ratio is not None]
         if len(known) < len(ratios):
             continue
