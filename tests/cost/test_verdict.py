@@ -277,3 +277,11 @@ def test_refusals_of_measured_times():
         measured_steps({1: 1.0}, {})
     with pytest.raises(KvcostError, match="unknown objective"):
         gain_of(llama(), "speed")
+
+
+def test_what_saturates_at_an_end_makes_a_tie_and_is_said():
+    case = llama()
+    slow = case._replace(transfer=fixed_transfer(0.9))
+    found = decide([compare(case), compare(slow), compare(case)])
+    assert (found.verdict, found.net_gain_low_s) == ("colocate", None)
+    assert found.reason.endswith("not sure: at one end of the constants' and the link's range the disaggregated side saturates (link)")

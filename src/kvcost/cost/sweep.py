@@ -55,7 +55,11 @@ class Loaded(NamedTuple):
 
 def costs_of(case: Case) -> Costs:
     """What both sides cost for the case's work at any load and over any link."""
-    return Costs(case, mono_curves(case.work, case.mono), pool_curves(case.work, case.split))
+    tokens = case.work.prompt_tokens + case.work.output_tokens
+    caps, needs = (case.mono.capacity(tokens), case.split.capacity(tokens)), case.split.prefill_capacity(case.work.prompt_tokens)
+    split = case.split._replace(capacity=lambda _: caps[1], prefill_capacity=lambda _: needs)
+    fixed = case._replace(mono=case.mono._replace(capacity=lambda _: caps[0]), split=split)
+    return Costs(fixed, mono_curves(case.work, case.mono), pool_curves(case.work, case.split))
 
 
 def load(costs: Sequence[Costs], rate_per_s: float, objective: str = "all") -> Loaded:

@@ -32,7 +32,7 @@ def _states(answer: Mono) -> int:
     """Most prompts that a step takes, or that are worth counting."""
     room = max(1, ceil(answer.steps.budget_tokens / answer.work.new_tokens - 1e-9))
     mean = answer.rate_per_s * (answer.steps.step_s + answer.steps.added_s) / max(1e-9, 1.0 - answer.rate_per_s * answer.steps.added_s)
-    return min(room, _MOST_STATES, ceil(mean + 8.0 * sqrt(mean) + 4))
+    return min(room, _MOST_STATES, ceil(mean + 6.0 * sqrt(mean) + 3))
 
 
 def _chain(answer: Mono) -> tuple[list[float], list[float]]:

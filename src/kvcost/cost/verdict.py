@@ -123,9 +123,19 @@ def decide(
     kinds = {classes[metric] for metric in ((objective,) if objective != "all" else _DECIDING) if metric in classes} - {"tie"}
     verdict = ("mixed" if "worse" in kinds else "disaggregate") if "better" in kinds else "colocate"
     reason = _reason(expected, objective, verdict, classes, goodput_ratios, breakeven_osl)
+    reason += _at_the_ends(outcomes, classes)
     if turned_by:
         reason += f"; {' or '.join(turned_by)} alone turns the sign"
     return Verdict(verdict, reason, classes, *ends)
+
+
+def _at_the_ends(outcomes: Sequence[Outcome], classes: Mapping[str, Class]) -> str:
+    """What saturates in another draw, where both sides run in the expected one: it can make a tie of a clear difference."""
+    for outcome in outcomes[1:]:
+        limit, side = (outcome.disagg.limit, "disaggregated") if outcome.disagg.limit else (outcome.mono.limit, "monolithic")
+        if limit and "tie" in classes.values():
+            return f"; not sure: at one end of the constants' and the link's range the {side} side saturates ({limit})"
+    return ""
 
 
 def _amount(seconds: float) -> str:
