@@ -162,6 +162,22 @@ def test_the_hot_path_gives_the_cold_answer(case, objective, slower, transfer_s)
 
 
 @SETTINGS
+@given(cases(), st.sampled_from(["all", "ttft", "tpot", "e2e", "itl-p99"]))
+def test_every_verdict_has_its_sentence(case, objective):
+    found = decide([compare(case, p90=True)], objective)
+    deciding = {found.classes.get(metric, "tie") for metric in ("ttft", "tpot", "itl-p99", "e2e")} - {"tie"}
+    assert found.reason[0].strip()
+    assert "  " not in found.reason
+    assert not found.reason.endswith((",", ":", ";", " "))
+    if found.verdict == "mixed":
+        assert deciding == {"better", "worse"}
+        assert " better" in found.reason
+        assert " worse" in found.reason
+    if found.verdict == "disaggregate" and "saturates" not in found.reason:
+        assert " better" in found.reason
+
+
+@SETTINGS
 @given(cases())
 def test_tails_lie_above(case):
     ours, theirs = mono(case.work, case.mono), disagg(case.work, case.split, case.transfer_s)

@@ -59,6 +59,10 @@ def test_the_issues_first_question():
     assert found.verdict == "mixed"
     assert found.reason.startswith("TTFT 175 ms worse, TPOT 2.08 ms better: pays from 70 output tokens on")
     assert found.net_gain_s == pytest.approx(compare(case).gains.e2e_s)
+    assert "pays from 70 to 1,854 output tokens" in decide([compare(case)], breakeven_osl=solved).reason
+    assert "pays from 86 output tokens on" in decide([compare(case)]).reason
+    for intervals, words in [((), "at no number of output tokens"), (((None, None),), "at any number"), (((None, 9.5),), "up to 9 output tokens")]:
+        assert words in decide([compare(case)], breakeven_osl=solved._replace(intervals=intervals)).reason
     assert decide([compare(case)], "tpot").verdict == "disaggregate"
     assert decide([compare(case)], "ttft").verdict == "colocate"
 

@@ -160,7 +160,7 @@ def _stable_end(case: Case, end: float) -> float:
     return end
 
 
-def saved_needed_s(exposed_s: float, handover_s: float, first_token: str = "decode", decode_step_s: float | None = None) -> float:
+def saved_needed_s(exposed_s: float, handover_s: float, first_token: str = "decode", decode_step_s: float | None = None) -> float:  # noqa: S107
     """The saving that would have to be there, seconds: exposed + handover, and the decode step where decode sends the first token.
 
     Needs only the transfer; without a known decode step it leaves that out.
