@@ -143,17 +143,16 @@ def link_transfer(
         used = link if rate is None else _at_rate(link, rate)
         sent = wire_bytes(layout, ctx_tokens, prefix_hit_tokens=hit_tokens, prefill_tp=prefill_tp, decode_tp=decode_tp)  # type: ignore[arg-type]
         times = link_times(used, engine, sent.wire_bytes, lanes, a_token * (ctx_tokens - hit_tokens))  # type: ignore[arg-type]
-        time = _picked(times, basis, end)
-        if time is None:
-            raise KvcostError(f"the link {link.name} has no line rate", hint="use --basis achievable")
-        return time
+        return _picked(times, link, basis, end)
 
     return seconds
 
 
-def _picked(times: LinkTimes, basis: str, end: str) -> float | None:
+def _picked(times: LinkTimes, link: Link, basis: str, end: str) -> float:
     """The time of a basis; low is the slow end, so the high time."""
     if basis == "line-rate":
+        if times.line_rate_s is None:
+            raise KvcostError(f"the link {link.name} has no line rate", hint="use --basis achievable")
         return times.line_rate_s
     if basis == "achievable":
         return {"low": times.achievable_high_s, "expected": times.achievable_s, "high": times.achievable_low_s}[end]

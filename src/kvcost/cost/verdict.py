@@ -101,8 +101,9 @@ def decide(
     """The verdict from the joint runs, the expected one first; one run alone is a verdict without a range.
 
     A named objective decides by its class; under `all` the classes that are no tie must agree, else `mixed`. A side that
-    saturates at this load loses; both, or one that its weights do not fit: infeasible. breakeven_osl is the solved axis (or its root; without either, the simple formula), `turned_by` what alone turns the
-    sign (see `sign_turned_by`); both only enter the sentence.
+    saturates at this load loses; both, or one that its weights do not fit: infeasible. Only the sentence knows of
+    breakeven_osl (the solved axis, or its root; without either the simple formula) and of `turned_by`, what alone turns
+    the sign (see `sign_turned_by`).
 
     Raises KvcostError for an unknown objective, and for goodput without ratios.
     """
