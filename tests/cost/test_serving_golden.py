@@ -102,6 +102,11 @@ def drawn(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_simulation(seed):
+    """Unflagged cases only: 25 of 45 draws are turned away, most by gap-edge.
+
+    Over 40 draws of other seeds, flagged ones included, all eight quantities stay in their bands but for 6 of 320:
+    mono p90 TTFT twice, mono TPOT once (16 %, unflagged), mono p99 gap three times (up to 190 %).
+    """
     case, prepared, transfer_s, rng = drawn(seed)
     work, ours, theirs = case.work, case.mono, case.split
     n, m, rate = int(work.prompt_tokens), int(work.output_tokens), work.rate_per_s

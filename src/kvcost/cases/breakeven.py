@@ -199,7 +199,7 @@ class BreakevenQuestion:
         wanted = [field for field in _SOLVED if self._wants(field) or (field == "breakeven_osl_tokens" and self._wants("reason"))]
         solved = {field: breakeven(cases[0], _SOLVED[field], asked.objective) for field in wanted}
         goodputs = _goodputs(cases, asked.limits) if asked.limits and self._wants("goodput_mono_per_gpu", "goodput_disagg_per_gpu", "verdict") else []
-        osl_root = solved["breakeven_osl_tokens"].value if "breakeven_osl_tokens" in solved else None
+        osl_root = solved.get("breakeven_osl_tokens")
         turned = sign_turned_by(cases[0], _variants(cases[0], transfer_of(work, path, deployment, "low")), asked.objective) if self._wants("reason") else ()
         ratios = [theirs / ours if ours else (float("inf") if theirs else 1.0) for ours, theirs in goodputs]
         if asked.objective == "goodput" and not ratios:

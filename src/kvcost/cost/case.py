@@ -1,7 +1,7 @@
 """One question: the work, both deployments and the link; the answer to it; and everything that may move it.
 
-Constants are common to both deployments, so they are drawn jointly: `DRAWS` are three runs of the whole question, low,
-expected and high.
+Constants are common to both deployments, so they are drawn jointly: `DRAWS` are three runs of the whole question, expected,
+low and high.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ __all__ = [
     "gain_of",
     "link_transfer",
     "outcome_of",
+    "ttft_parts",
 ]
 
 OBJECTIVES = ("all", "ttft", "tpot", "itl-p99", "e2e", "goodput")
@@ -46,6 +47,8 @@ class Draw(NamedTuple):
     """One joint run: which end the constants, the link and the router stand at.
 
     constants  slow, expected or fast, for the share of peak (eta) and of memory bandwidth (eta_bw) that is reached
+    link       the end of the link's rate and of the hand-over's range
+    router     None: the one that was asked for
     derate     share of a pool's rate that is left when two pools are balanced; for goodput alone
     """
 
@@ -56,8 +59,12 @@ class Draw(NamedTuple):
     derate: float
 
 
-# Source: 40 joint draws moved goodput ratios by 4 to 6 %, the derate nearly one to one; three runs enclose them.
-DRAWS = (Draw("low", "slow", "low", "random", 0.85), Draw("expected", "expected", "expected", None, 0.92), Draw("high", "fast", "high", "round-robin", 1.0))
+# The expected run first. Source: 40 joint draws moved goodput ratios by 4 to 6 %, the derate nearly one to one; three runs enclose them.
+DRAWS = (
+    Draw("expected", "expected", "expected", None, 0.92),
+    Draw("low", "slow", "low", "random", 0.85),
+    Draw("high", "fast", "high", "round-robin", 1.0),
+)
 
 _ETA = ("eta_bf16", "eta_fp8", "eta_experts_bf16", "eta_experts_fp8")
 _ETA_BW = ("eta_bw", "eta_bw_fp8")
@@ -136,17 +143,16 @@ def link_transfer(
         used = link if rate is None else _at_rate(link, rate)
         sent = wire_bytes(layout, ctx_tokens, prefix_hit_tokens=hit_tokens, prefill_tp=prefill_tp, decode_tp=decode_tp)  # type: ignore[arg-type]
         times = link_times(used, engine, sent.wire_bytes, lanes, a_token * (ctx_tokens - hit_tokens))  # type: ignore[arg-type]
-        time = _picked(times, basis, end)
-        if time is None:
-            raise KvcostError(f"the link {link.name} has no line rate", hint="use --basis achievable")
-        return time
+        return _picked(times, link, basis, end)
 
     return seconds
 
 
-def _picked(times: LinkTimes, basis: str, end: str) -> float | None:
+def _picked(times: LinkTimes, link: Link, basis: str, end: str) -> float:
     """The time of a basis; low is the slow end, so the high time."""
     if basis == "line-rate":
+        if times.line_rate_s is None:
+            raise KvcostError(f"the link {link.name} has no line rate", hint="use --basis achievable")
         return times.line_rate_s
     if basis == "achievable":
         return {"low": times.achievable_high_s, "expected": times.achievable_s, "high": times.achievable_low_s}[end]
@@ -231,6 +237,29 @@ def outcome_of(ours: Mono, theirs: Disagg, *, gap: bool = True, p90: bool = Fals
     firsts = (mono_ttft_s(ours), disagg_ttft_s(theirs)) if p90 else (None, None)
     gains = Gains(_less(ours.ttft_s, theirs.ttft_s), _less(ours.tpot_s, theirs.tpot_s), _less(ours.e2e_s, theirs.e2e_s), _less(*gaps), _less(*firsts))
     return Outcome(ours, theirs, *gaps, *firsts, gains)
+
+
+def ttft_parts(outcome: Outcome) -> tuple[dict[str, float], dict[str, float]]:
+    """What the two TTFT are made of, in the order in which a request lives it, seconds; empty where a side saturates.
+
+    Monolithic: the queue, the running step, the prompt's own steps. Split: the queue, the prefill, and, where decode sends
+    the first token, the hand-over, the wait for the link, the exposed transfer, the wait for a step, the decode step.
+
+    Raises nothing; each adds up to its TTFT.
+    """
+    ours, theirs, found = outcome.mono, outcome.disagg, outcome.disagg.pools
+    mine: dict[str, float] = {}
+    if ours.wait_s is not None and ours.residual_s is not None and ours.own_s is not None:
+        mine = {"queue": ours.wait_s, "running step": ours.residual_s, "own steps": ours.own_s}
+    their: dict[str, float] = {}
+    if theirs.ttft_s is not None:
+        # In a closed loop what the pools do not carry waits in front of them.
+        their = {"queue": found.prefill_wait_s, "prefill": found.prefill_s}
+        if found.side.first_token == "decode":
+            their |= {"hand-over": found.side.handover_s, "link queue": theirs.link_wait_s, "transfer": theirs.exposed_s}
+            their |= {"admission": found.admission_s, "decode step": found.step_s}
+        their["queue"] += theirs.ttft_s - sum(their.values())
+    return mine, their
 
 
 def gain_of(case: Case, objective: str = "all", *, curves: Curves | None = None, pool_curves: PoolCurves | None = None) -> float:

@@ -121,7 +121,7 @@ def pools(work: Work, side: Split, curves: PoolCurves | None = None) -> Pools:
 def with_transfer(found: Pools, transfer_s: float) -> Disagg:
     """TTFT, TPOT and E2E, seconds, once a request's transfer takes `transfer_s` on an empty link; see the module."""
     work, side = found.work, found.side
-    ports = side.ports or min(side.prefill_instances, side.decode_instances)
+    ports = side.link_ports
     factor = router_factor(side.router, side.prefill_servers)
     utilisation, wait_s, wait_high_s = link_wait(found.rate_per_s, transfer_s, ports, side.prefill_servers, found.prefill_s, found.prefill_wait_s, factor)
     overlap = side.overlap if side.overlap != "push" or work.new_tokens >= side.push_from_tokens else "serial"

@@ -145,7 +145,8 @@ class _Search:
                 return
         elif not changes:
             return
-        jumps = (depth >= _JUMP_DEPTH and deviation > 0.4 * parent) or (depth >= 2 * _JUMP_DEPTH and deviation == inf)
+        jumps = depth >= _JUMP_DEPTH and deviation > 0.7 * parent and deviation > 0.05 * (max(samples) - min(samples))
+        jumps = jumps or (depth >= 2 * _JUMP_DEPTH and deviation == inf)
         if jumps or depth >= _DEPTH or len(self.values) > _MOST_CALLS:
             for i in range(4):
                 if signs[i] != signs[i + 1]:

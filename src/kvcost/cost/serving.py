@@ -148,6 +148,11 @@ class Split(NamedTuple):
         """Prompts that the prefill pool works on at once."""
         return self.prefill_instances * self.prefill_streams
 
+    @property
+    def link_ports(self) -> int:
+        """First-come ports of the link; no more than there are prefill instances to feed them."""
+        return min(self.ports or self.decode_instances, self.prefill_instances)
+
 
 def check_work(work: Work, mono: Colocated, split: Split) -> None:
     """Raises KvcostError for lengths, loads and pools that mean nothing, and for an unknown router."""

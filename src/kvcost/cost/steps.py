@@ -125,6 +125,10 @@ def _cut(tokens: float, budget: float) -> tuple[int, float]:
     return count, tokens - (count - 1) * budget
 
 
+def _in_every_group_s(p: Prepared, prompt_tokens: float, cached_tokens: float) -> float:
+    return prefill_s(p, prompt_tokens, cached_tokens, p.attention_dp)  # type: ignore[arg-type]
+
+
 def model_steps(prepared: Prepared) -> Steps:
     """Step times from the compute model, for one instance.
 
@@ -161,10 +165,8 @@ def model_steps(prepared: Prepared) -> Steps:
             full = mixed(budget, attention_s(prepared, start - budget, budget), batch)
             return max(full, mixed(last, attention_s(prepared, start, last), batch))
 
-        decode = _decode_curve(prepared, ctx_tokens)
-        dp = prepared.attention_dp
-        alone_s = mixed(new, whole_s, 0.0) if dp == 1 else prefill_s(prepared, prompt_tokens, cached, dp)  # type: ignore[arg-type]
-        return Curves(alone_s, decode, lambda tokens, batch: mixed(tokens, tokens * whole_s / new, batch), chunks, longest)
+        alone_s = mixed(new, whole_s, 0.0) if prepared.attention_dp == 1 else _in_every_group_s(prepared, prompt_tokens, cached)
+        return Curves(alone_s, _decode_curve(prepared, ctx_tokens), lambda tokens, batch: mixed(tokens, tokens * whole_s / new, batch), chunks, longest)
 
     return curves
 

@@ -55,7 +55,11 @@ class Loaded(NamedTuple):
 
 def costs_of(case: Case) -> Costs:
     """What both sides cost for the case's work at any load and over any link."""
-    return Costs(case, mono_curves(case.work, case.mono), pool_curves(case.work, case.split))
+    tokens = case.work.prompt_tokens + case.work.output_tokens
+    caps, needs = (case.mono.capacity(tokens), case.split.capacity(tokens)), case.split.prefill_capacity(case.work.prompt_tokens)
+    split = case.split._replace(capacity=lambda _: caps[1], prefill_capacity=lambda _: needs)
+    fixed = case._replace(mono=case.mono._replace(capacity=lambda _: caps[0]), split=split)
+    return Costs(fixed, mono_curves(case.work, case.mono), pool_curves(case.work, case.split))
 
 
 def load(costs: Sequence[Costs], rate_per_s: float, objective: str = "all") -> Loaded:
@@ -108,7 +112,7 @@ def _times(found: Pools) -> Callable[[float], tuple[float, float, float]]:
         return lambda _: _NEVER
     if side.overlap != "serial":
         return lambda transfer_s: _asked(found, transfer_s)
-    ports = side.ports or min(side.prefill_instances, side.decode_instances)
+    ports = side.link_ports
     later, step_s, fixed_s = max(0.0, found.work.output_tokens - 1), found.step_s, side.handover_s + found.admission_s
     rate, shared = found.rate_per_s / ports, side.prefill_servers > ports
     factor = 1.0 - found.rho * found.rho if shared else router_factor(side.router, side.prefill_servers)
@@ -184,7 +188,8 @@ def _pointer(sides: tuple[_Side, ...], objective: str) -> Callable[[Sequence[flo
             other_gain = ours_there - other[part]
             low, high = min(low, other_gain), max(high, other_gain)
         if gap_gains is not None:
-            gain, low, high = gap_gains[0], min(gap_gains), max(gap_gains)
+            lost = any(other[2] == inf for other in others)
+            gain, low, high = gap_gains[0], -inf if lost else min(gap_gains), max(gap_gains)
         return Point(gain, low, high, verdict) if -inf < low and high < inf else Point(gain, None, None, verdict)
 
     return point

@@ -32,7 +32,7 @@ def _states(answer: Mono) -> int:
     """Most prompts that a step takes, or that are worth counting."""
     room = max(1, ceil(answer.steps.budget_tokens / answer.work.new_tokens - 1e-9))
     mean = answer.rate_per_s * (answer.steps.step_s + answer.steps.added_s) / max(1e-9, 1.0 - answer.rate_per_s * answer.steps.added_s)
-    return min(room, _MOST_STATES, ceil(mean + 8.0 * sqrt(mean) + 4))
+    return min(room, _MOST_STATES, ceil(mean + 6.0 * sqrt(mean) + 3))
 
 
 def _chain(answer: Mono) -> tuple[list[float], list[float]]:
@@ -143,7 +143,7 @@ def disagg_ttft_s(answer: Disagg, quantile: float = 0.9) -> float | None:
     if answer.ttft_s is None:
         return None
     found, side = answer.pools, answer.pools.side
-    ports = side.ports or min(side.prefill_instances, side.decode_instances)
+    ports = side.link_ports
     if side.prefill_servers <= ports and answer.transfer_s > found.prefill_s and side.first_token == "decode":
         queue_s = pool_quantile_s(found.rate_per_s, answer.transfer_s, ports, side.router, quantile)
         return max(answer.ttft_s, answer.ttft_s - found.prefill_wait_s - answer.link_wait_s + queue_s)

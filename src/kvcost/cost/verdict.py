@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from ..errors import KvcostError
 from ..units.show import show_significant
-from .breakeven import simple_breakeven_osl
+from .breakeven import BreakEven, simple_breakeven_osl
 from .case import OBJECTIVES, Case, Outcome, gain_of
 
 __all__ = ["BANDS", "Class", "Verdict", "classes_of", "classify", "decide", "sign_turned_by"]
@@ -95,14 +95,15 @@ def decide(
     objective: str = "all",
     *,
     goodput_ratios: Sequence[float] = (),
-    breakeven_osl: float | None = None,
+    breakeven_osl: BreakEven | float | None = None,
     turned_by: Sequence[str] = (),
 ) -> Verdict:
     """The verdict from the joint runs, the expected one first; one run alone is a verdict without a range.
 
     A named objective decides by its class; under `all` the classes that are no tie must agree, else `mixed`. A side that
-    saturates at this load loses; both, or one that its weights do not fit: infeasible. breakeven_osl is the solved root, `turned_by` what alone turns the
-    sign (see `sign_turned_by`); both only enter the sentence.
+    saturates at this load loses; both, or one that its weights do not fit: infeasible. Only the sentence knows of
+    breakeven_osl (the solved axis, or its root; without either the simple formula) and of `turned_by`, what alone turns
+    the sign (see `sign_turned_by`).
 
     Raises KvcostError for an unknown objective, and for goodput without ratios.
     """
@@ -122,10 +123,20 @@ def decide(
         return Verdict(verdict, _saturation(expected), classes, *ends)
     kinds = {classes[metric] for metric in ((objective,) if objective != "all" else _DECIDING) if metric in classes} - {"tie"}
     verdict = ("mixed" if "worse" in kinds else "disaggregate") if "better" in kinds else "colocate"
-    reason = _reason(expected, objective, verdict, classes, goodput_ratios, breakeven_osl)
+    reason = _reason(expected, objective, classes, goodput_ratios, breakeven_osl)
+    reason += _at_the_ends(outcomes, classes)
     if turned_by:
         reason += f"; {' or '.join(turned_by)} alone turns the sign"
     return Verdict(verdict, reason, classes, *ends)
+
+
+def _at_the_ends(outcomes: Sequence[Outcome], classes: Mapping[str, Class]) -> str:
+    """What saturates in another draw, where both sides run in the expected one: it can make a tie of a clear difference."""
+    for outcome in outcomes[1:]:
+        limit, side = (outcome.disagg.limit, "disaggregated") if outcome.disagg.limit else (outcome.mono.limit, "monolithic")
+        if limit and "tie" in classes.values():
+            return f"; not sure: at one end of the constants' and the link's range the {side} side saturates ({limit})"
+    return ""
 
 
 def _amount(seconds: float) -> str:
@@ -160,7 +171,7 @@ def _saturation(outcome: Outcome) -> str:
     return " and ".join(parts) + " at this load"
 
 
-def _reason(outcome: Outcome, objective: str, verdict: str, classes: Mapping[str, Class], goodput_ratios: Sequence[float], breakeven_osl: float | None) -> str:
+def _reason(outcome: Outcome, objective: str, classes: Mapping[str, Class], goodput_ratios: Sequence[float], breakeven_osl: BreakEven | float | None) -> str:
     if objective == "goodput" or (any((outcome.mono.limit, outcome.disagg.limit)) and goodput_ratios):
         return _goodput_reason(goodput_ratios[0], classes["goodput"])
     idle = not outcome.mono.rate_per_s
@@ -170,13 +181,13 @@ def _reason(outcome: Outcome, objective: str, verdict: str, classes: Mapping[str
     if idle:
         return f"with no load there is nothing to save: {_change(outcome, 'ttft')}"
     crowded = tpot_s < 0 and classes["tpot"] == "worse"
-    if verdict == "colocate" and "worse" not in classes.values():
+    if not {classes[metric] for metric in _DECIDING if metric in classes} - {"tie"}:
         return "nothing to gain at this load: no difference beyond the error"
     if crowded and ttft_s <= 0:
         gap = ", yet " + _change(outcome, "itl-p99") if classes.get("itl-p99") == "better" else ""
         return f"decode pool carries the whole batch: {_change(outcome, 'tpot')}, more output makes it worse, add a decode instance{gap}"
     if ttft_s * tpot_s < 0:
-        return f"{_change(outcome, 'ttft')}, {_change(outcome, 'tpot')}: {_pays(ttft_s, tpot_s, breakeven_osl)}{_gap_note(outcome, classes)}"
+        return f"{_change(outcome, 'ttft')}, {_change(outcome, 'tpot')}: {_pays(outcome, breakeven_osl)}{_gap_note(outcome, classes)}"
     return ", ".join(_change(outcome, metric) for metric in ("ttft", "tpot", "e2e") if classes.get(metric) != "tie") + _gap_note(outcome, classes, lone=True)
 
 
@@ -186,12 +197,22 @@ def _gap_note(outcome: Outcome, classes: Mapping[str, Class], *, lone: bool = Fa
         return ""
     shown = _change(outcome, "itl-p99")
     others = any(classes.get(metric, "tie") != "tie" for metric in ("ttft", "tpot", "e2e"))
-    return shown if lone and not others else f", {shown}"
+    return shown if lone and not others else f"{', ' if lone else '; '}{shown}"
 
 
-def _pays(ttft_s: float, tpot_s: float, breakeven_osl: float | None) -> str:
-    tokens = breakeven_osl or simple_breakeven_osl(ttft_s, tpot_s) or 1.0
-    return f"pays from {ceil(tokens):,} output tokens on" if tpot_s > 0 else f"pays up to {int(tokens):,} output tokens"
+def _pays(outcome: Outcome, solved: BreakEven | float | None) -> str:
+    """From or up to how many output tokens E2E gains: the solved interval nearest to where the case stands, else m* from both gains."""
+    ttft_s, tpot_s = outcome.gains.ttft_s or 0.0, outcome.gains.tpot_s or 0.0
+    if not isinstance(solved, BreakEven):
+        tokens = solved or simple_breakeven_osl(ttft_s, tpot_s) or 1.0
+        return f"pays from {ceil(tokens):,} output tokens on" if tpot_s > 0 else f"pays up to {int(tokens):,} output tokens"
+    if not solved.intervals:
+        return "pays at no number of output tokens"
+    asked = outcome.mono.work.output_tokens
+    low, high = next((item for item in solved.intervals if item[1] is None or item[1] >= asked), solved.intervals[-1])
+    if low is None:
+        return "pays at any number of output tokens" if high is None else f"pays up to {int(high):,} output tokens"
+    return f"pays from {ceil(low):,} output tokens on" if high is None else f"pays from {ceil(low):,} to {int(high):,} output tokens"
 
 
 def _objective_reason(outcome: Outcome, objective: str, classes: Mapping[str, Class], idle: bool) -> str:
