@@ -10,6 +10,7 @@ from ..cost.disagg import Disagg
 from ..cost.flags import flags
 from ..cost.goodput import Limits, cost_per_mtok, disagg_goodput, disagg_saturation, mono_goodput
 from ..cost.serving import Work as Load
+from ..cost.threshold import router_threshold
 from ..cost.verdict import Verdict, decide, sign_turned_by
 from ..errors import KvcostError, Notice
 from .article import needed_over, prefill_elsewhere
@@ -25,7 +26,7 @@ __all__ = ["BREAKEVEN_OPTIONS", "BreakevenQuestion", "GainRow"]
 BREAKEVEN_OPTIONS = (
     *TRANSFER_OPTIONS,
     *DEPLOYMENT_OPTIONS,
-    *("osl", "rate", "concurrency", "objective", "slo_ttft", "slo_tpot", "slo_itl_p99", "attainment", "gpu_hour_price", "saved", "saved_frac"),
+    *("osl", "rate", "concurrency", "objective", "slo_ttft", "slo_tpot", "slo_itl_p99", "attainment", "gpu_hour_price", "saved", "saved_frac", "gpus_total"),
 )
 Seconds = float | None
 
@@ -88,6 +89,12 @@ class GainRow(NamedTuple):
     admission_s: Seconds = None
     cost_mono_per_mtok: float | None = None
     cost_disagg_per_mtok: float | None = None
+    threshold_tokens: float | None = None
+    threshold_half_rate_tokens: float | None = None
+    threshold_higher_rate_tokens: float | None = None
+    layout: str | None = None
+    runner_up: str | None = None
+    layout_remark: str | None = None
     what_if: tuple[Any, ...] | None = None
     prefill_elsewhere: tuple[Any, ...] | None = None
     saved_needed: tuple[Any, ...] | None = None
@@ -133,6 +140,7 @@ class BreakevenQuestion:
             raise KvcostError("a rate and a concurrency contradict each other", where="--concurrency", hint="give one of them")
         self.loads = [(rate, None) for rate in rates] if streams == [None] else [(None, stream) for stream in streams]
         self.asked = [_Asked(*combination) for combination in product(*self._targets(reader, options))]
+        self.layout: dict[str, Any] = {}  # how the layout was chosen, where it was
         self.builder = Builder(reader)
         self.reader = reader
         self.for_people = reader.for_people
@@ -211,6 +219,7 @@ class BreakevenQuestion:
                 self._notices.append(found)
         filled = _filled(expected, sides, deployment, verdict)
         limit, limit_rate = self._limit(cases[0])
+        threshold = self._threshold(cases[0])
         gpus = sides.mono.instances * sides.mono_tp * deployment.pp
         costs = _costs(asked.price, gpus, expected, cases[0].work)
         return filled._replace(
@@ -223,12 +232,24 @@ class BreakevenQuestion:
             **{field: _root(field, root) for field, root in solved.items()},
             cost_mono_per_mtok=costs[0],
             cost_disagg_per_mtok=costs[1],
+            **threshold,
+            **self.layout,
         )
 
     def _limit(self, case: Case) -> tuple[str | None, float | None]:
         if not self._wants("limit", "limit_rate_per_s"):
             return None, None
         return disagg_saturation(case.work, case.split, case.transfer_s)
+
+    def _threshold(self, case: Case) -> dict[str, Any]:
+        if not self._wants("threshold_tokens", "threshold_half_rate_tokens", "threshold_higher_rate_tokens") or not case.work.rate_per_s:
+            return {}
+        found = router_threshold(case)
+        return {
+            "threshold_tokens": found.tokens,
+            "threshold_half_rate_tokens": found.at_half_rate_tokens,
+            "threshold_higher_rate_tokens": found.at_higher_rate_tokens,
+        }
 
     def notices(self, lengths: Sequence[int]) -> list[Notice]:
         """Those of the transfer, and what the equations' validity asks to say; the list grows while rows are read."""
@@ -272,8 +293,12 @@ def _goodputs(cases: Sequence[Case], limits: Limits) -> list[tuple[float, float]
 def _costs(price: float | None, gpus: float, outcome: Outcome, load: Load) -> tuple[float | None, float | None]:
     if price is None:
         return None, None
-    rates = (outcome.mono.rate_per_s, outcome.disagg.pools.rate_per_s)
-    return cost_per_mtok(gpus, price, rates[0], load.output_tokens), cost_per_mtok(gpus, price, rates[1], load.output_tokens)
+    if load.concurrency is None:
+        rates = [load.rate_per_s, load.rate_per_s]
+    else:
+        rates = [outcome.mono.rate_per_s * outcome.mono.side.instances, outcome.disagg.pools.rate_per_s]
+    mono, disagg = (cost_per_mtok(gpus, price, rate, load.output_tokens) for rate in rates)
+    return mono, disagg
 
 
 def _filled(outcome: Outcome, sides: Sides, deployment: Deployment, verdict: Verdict) -> GainRow:
@@ -407,7 +432,7 @@ def what_if(reader: Reader, options: Options, row: TransferRow, gain: GainRow) -
     changes: list[tuple[str, dict[str, list[str]]]] = []
     if row.kv_dtype in ("bf16", "fp16") and row.replication == 1:
         changes.append(("FP8 KV", {"kv_dtype": ["fp8"]}))
-    if row.overlap == "serial" and (gain.prefill_s is not None or "prefill_time" in options):
+    if row.overlap == "serial" and row.transfer_s and (gain.prefill_s is not None or "prefill_time" in options):
         changes.append(("layer push", {"overlap": ["push"]}))
     if row.bandwidth_bytes_per_s is not None:
         changes.append(("4x the line rate", {"bandwidth": [f"{4 * row.bandwidth_bytes_per_s!r}B/s"]}))

@@ -115,6 +115,7 @@ class Reader:
             "prefill_instances": _numbers(lambda text: parse_count(text, maximum=10_000)),
             "decode_instances": _numbers(lambda text: parse_count(text, maximum=10_000)),
             "mono_instances": _numbers(lambda text: parse_count(text, maximum=10_000)),
+            "gpus_total": _numbers(lambda text: parse_count(text, minimum=2, maximum=1024)),
             "osl": _numbers(parse_tokens),
             "rate": _numbers(lambda text: parse_number(text, minimum=0.0, maximum=1e6)),
             "concurrency": _numbers(lambda text: parse_count(text, maximum=10**6)),

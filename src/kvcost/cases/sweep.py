@@ -103,6 +103,10 @@ def _putter(columns: Sequence[str]) -> Callable[..., tuple[Any, ...]]:
 
 def ask_breakeven(reader: Reader, options: Options, explain: bool = False) -> Question:
     """A break-even question, as a sweep where the columns asked for allow it."""
+    if options.get("gpus_total"):
+        from .layouts import best_question
+
+        return best_question(reader, options, explain)
     question = BreakevenQuestion(reader, options, explain)
     wanted = reader.wanted_order
     return SweepQuestion(question, wanted) if wanted is not None and not explain and sweepable(question, wanted) else question

@@ -43,6 +43,7 @@ def breakeven(
     prefill_instances: o.PrefillInstances = None,
     decode_instances: o.DecodeInstances = None,
     mono_instances: o.MonoInstances = None,
+    gpus_total: o.GpusTotal = None,
     osl: o.Osl = None,
     rate: o.Rate = None,
     concurrency: o.Concurrency = None,

@@ -49,6 +49,7 @@ MonoTp = Annotated[Words, typer.Option("--mono-tp", metavar="N,...", help="Of th
 PrefillInstances = Annotated[Words, typer.Option("--prefill-instances", metavar="N,...", help="Instances in the prefill pool.", show_default="1")]
 DecodeInstances = Annotated[Words, typer.Option("--decode-instances", metavar="N,...", help="Instances in the decode pool.", show_default="1")]
 MonoInstances = Annotated[Words, typer.Option("--mono-instances", metavar="N,...", help="Monolithic instances.", show_default="equal GPUs")]
+GpusTotal = Annotated[Words, typer.Option("--gpus-total", metavar="N", help="Find the best split of so many GPUs, by goodput.", show_default=False)]
 # work
 Osl = Annotated[Words, typer.Option("--osl", metavar="TOKENS,...", help="Output tokens of a request.", show_default=False)]
 Rate = Annotated[Words, typer.Option("--rate", metavar="N,...", help="Requests/s over the whole deployment.", show_default="0")]

@@ -149,6 +149,23 @@ def _turning(row: Row) -> list[Line]:
     if row["limit"]:
         busy = "" if row["link_utilisation"] is None else f"; the link is {row['link_utilisation']:.1%} busy"
         lines.append(Line("saturates first", f"{row['limit']}, at {row['limit_rate_per_s']:,.3g} requests/s{busy}"))
+    return lines + _advice(row)
+
+
+def _advice(row: Row) -> list[Line]:
+    """The router's threshold, the layout that was chosen, and what it costs."""
+    lines = []
+    if row["threshold_tokens"] is not None:
+        ends = [
+            f"{row[f'threshold_{end}_tokens']:,.0f} at {name}"
+            for end, name in (("half_rate", "half the load"), ("higher_rate", "1.5x the load"))
+            if row[f"threshold_{end}_tokens"]
+        ]
+        note = "uncached tokens from which a prompt is worth sending: llm-d nonCachedTokens, Dynamo effective ISL" + "".join(f"; {end}" for end in ends)
+        lines.append(Line("router threshold", f"{row['threshold_tokens']:,.0f} tokens", note=note))
+    for field, name in (("layout", "best layouts"), ("runner_up", "runner-up"), ("layout_remark", "remark")):
+        if row[field]:
+            lines.append(Line(name, note=row[field]))
     costs = [(side, row[f"cost_{side}_per_mtok"]) for side in ("mono", "disagg")]
     return lines + [Line(f"cost, {side}", f"${cost:,.3f}", note="per million output tokens") for side, cost in costs if cost is not None]
 
