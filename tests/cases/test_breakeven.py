@@ -93,7 +93,7 @@ def test_what_is_missing_is_named_and_never_guessed(left_out, named):
     assert named in row["reason"]
     assert row["net_gain_s"] is None
     assert row["breakeven_saved_s"] == pytest.approx(row["exposed_s"] + row["handover_s"])
-    assert [notice.code for notice in document.notices] == ["verdict-unknown"]
+    assert "verdict-unknown" in [notice.code for notice in document.notices]
 
 
 def test_the_article_s_formula():

@@ -1,6 +1,7 @@
 """A million points of `breakeven`: what does not change along an axis is computed once."""
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ..cost.serving import Work as Load
@@ -61,10 +62,11 @@ class SweepQuestion:
             group = [first, *(next(priced) for _ in range(paths - 1))]
             yield from self._group(group, put)
 
-    def _group(self, group: list[Any], put: Callable[..., tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    def _group(self, group: list[Any], put: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         asked = self.question
         work, path, values = group[0]
         row = TransferRow._make(values[: len(TransferRow._fields)])
+        bases = [base for _, _, base in group]
         for deployment in asked.deployments:
             sides = sides_of(asked.builder, work, path, deployment, row.ctx_tokens)
             cached = cached_tokens(deployment.cached, row.ctx_tokens)
@@ -79,26 +81,18 @@ class SweepQuestion:
                 for target in asked.asked:
                     for rate, _ in asked.loads:
                         point = load(costs, rate or 0.0, target.objective).point
-                        for (_, _, base), times in zip(group, transfers, strict=True):
-                            yield put(base, point(times), osl, rate, target.objective)
+                        settings = osl, rate, target.objective
+                        for base, times in zip(bases, transfers, strict=True):
+                            yield put(base + point(times) + settings)
 
 
-def _putter(columns: Sequence[str]) -> Callable[..., tuple[Any, ...]]:
-    """A function that puts a row's values into the order of the columns."""
-    places: list[tuple[int, int]] = []
-    for field in columns:
-        if field in _FROM_TRANSFER:
-            places.append((0, TransferRow._fields.index(field)))
-        elif field in _POINT:
-            places.append((1, _POINT.index(field)))
-        else:
-            places.append((2, _SETTINGS.index(field)))
-
-    def put(base: tuple[Any, ...], point: tuple[Any, ...], *settings: Any) -> tuple[Any, ...]:
-        sources = base, point, settings
-        return tuple([sources[source][place] for source, place in places])
-
-    return put
+def _putter(columns: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """A function that picks the columns out of a transfer's values, a point's and the settings, one behind the other."""
+    fields = (*TransferRow._fields, *_POINT, *_SETTINGS)
+    places = [fields.index(field) for field in columns]
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: (values[places[0]],)
 
 
 def ask_breakeven(reader: Reader, options: Options, explain: bool = False) -> Question:

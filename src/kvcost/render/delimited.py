@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 __all__ = ["write_delimited"]
+
+MOST_ROWS = 1024
 
 
 def _flat(row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -28,6 +31,17 @@ def _rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]] | Iterab
 
 def write_delimited(columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], stream: TextIO, delimiter: str) -> None:
     """Write rows in base units; None is an empty cell, floats round-trip."""
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(_rows(rows))
+    whole, batch = iter(_rows(rows)), 1
+    while True:
+        writer.writerows(itertools.islice(whole, batch))
+        text = buffer.getvalue()
+        if not text:
+            return
+        stream.write(text)
+        buffer.seek(0)
+        buffer.truncate()
+        # The first rows at once, later ones in larger pieces: an unbuffered stream pays for every piece.
+        batch = min(2 * batch, MOST_ROWS)
