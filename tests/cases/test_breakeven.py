@@ -5,7 +5,8 @@ import json
 import pytest
 
 from kvcost.cases import reading
-from kvcost.cases.breakeven import BreakevenQuestion, GainRow
+from kvcost.cases.breakeven import BreakevenQuestion
+from kvcost.cases.gains import GainRow
 from kvcost.cases.question import ask
 from kvcost.cases.reading import Reader
 from kvcost.cases.sweep import SweepQuestion, ask_breakeven

@@ -2,8 +2,8 @@
 
 import typing
 
-from kvcost.cases.breakeven import GainRow
 from kvcost.cases.compute import ComputeRow
+from kvcost.cases.gains import GainRow
 from kvcost.cases.quantities import QUANTITIES
 from kvcost.cases.size import SizeRow
 from kvcost.cases.transfer import TransferRow

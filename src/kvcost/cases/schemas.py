@@ -4,8 +4,8 @@ import types
 import typing
 from typing import Any
 
-from .breakeven import GainRow
 from .compute import ComputeRow
+from .gains import GainRow
 from .size import SizeRow
 from .transfer import TransferRow
 

@@ -1,0 +1,47 @@
+"""The same break-even question with one thing changed at a time."""
+
+from typing import NamedTuple
+
+from ..errors import KvcostError
+from .breakeven import BreakevenQuestion
+from .gains import GainRow
+from .plan import Options
+from .reading import Reader
+from .transfer import TransferRow
+
+__all__ = ["Change", "what_if"]
+
+
+class Change(NamedTuple):
+    """One thing changed, and what becomes of the answer."""
+
+    change: str
+    net_gain_s: float | None
+    verdict: str
+    breakeven_saved_s: float | None
+
+
+def what_if(reader: Reader, options: Options, row: TransferRow, gain: GainRow) -> tuple[Change, ...]:
+    """The same question with one thing changed at a time: fewer bytes, hidden bytes, a faster link."""
+    changes: list[tuple[str, dict[str, list[str]]]] = []
+    if row.kv_dtype in ("bf16", "fp16") and row.replication == 1:
+        changes.append(("FP8 KV", {"kv_dtype": ["fp8"]}))
+    if row.overlap == "serial" and row.transfer_s and (gain.prefill_s is not None or "prefill_time" in options):
+        changes.append(("layer push", {"overlap": ["push"]}))
+    if row.bandwidth_bytes_per_s is not None:
+        changes.append(("4x the line rate", {"bandwidth": [f"{4 * row.bandwidth_bytes_per_s!r}B/s"]}))
+        changes.append(("an unlimited link", {"bandwidth": ["inf"]}))
+    found = []
+    before = reader.wanted, reader.for_people
+    reader.wanted, reader.for_people = frozenset(("net_gain_s", "verdict", "breakeven_saved_s")), False
+    try:
+        for name, change in changes:
+            try:
+                question = BreakevenQuestion(reader, {**options, **change})
+                values = dict(zip(question.columns, next(question.rows([row.ctx_tokens])), strict=True))
+            except KvcostError:
+                continue
+            found.append(Change(name, values["net_gain_s"], values["verdict"], values["breakeven_saved_s"]))
+    finally:
+        reader.wanted, reader.for_people = before
+    return tuple(found)
