@@ -6,10 +6,11 @@ import pytest
 
 from kvcost.cases import reading
 from kvcost.cases.breakeven import BreakevenQuestion
+from kvcost.cases.gain import ask_breakeven
 from kvcost.cases.gains import GainRow
 from kvcost.cases.question import ask
 from kvcost.cases.reading import Reader
-from kvcost.cases.sweep import SweepQuestion, ask_breakeven
+from kvcost.cases.sweep import SweepQuestion
 from kvcost.catalog.store import Catalog
 from kvcost.cost.case import OBJECTIVES
 from kvcost.errors import KvcostError

@@ -1,6 +1,6 @@
 """`breakeven`: what splitting prefill and decode gains and loses, where the sign turns, and how sure that is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -12,11 +12,10 @@ from ..cost.serving import Work as Load
 from ..cost.threshold import router_threshold
 from ..cost.verdict import decide, sign_turned_by
 from ..errors import KvcostError, Notice
-from .compute import cached_tokens
 from .deployment import DEPLOYMENT_OPTIONS, EXPECTED_FIRST, Builder, Deployment, Sides, case_of, deployments, missing_inputs, sides_of, transfer_of
 from .document import Source
 from .gains import Asked, GainRow, article_gain, filled
-from .plan import Options, Path, Work
+from .plan import Options, Path, Work, held_tokens
 from .reading import Reader
 from .transfer import TRANSFER_OPTIONS, TransferQuestion, TransferRow
 
@@ -58,6 +57,7 @@ class BreakevenQuestion:
         self.loads = [(rate, None) for rate in rates] if streams == [None] else [(None, stream) for stream in streams]
         self.asked = [Asked(*combination) for combination in product(*self._targets(reader, options))]
         self.layout: dict[str, Any] = {}  # how the layout was chosen, where it was
+        self.comment: Callable[[Reader, Options, TransferRow, GainRow], GainRow] | None = None
         self.builder = Builder(reader)
         self.reader = reader
         self.for_people = reader.for_people
@@ -95,14 +95,8 @@ class BreakevenQuestion:
                 yield (*row, *gain, *base[len(TransferRow._fields) :])
 
     def _commented(self, row: TransferRow, gain: GainRow) -> GainRow:
-        """The one answer of a question asked by a person, with what would change it and what it may be held against."""
-        from .article import needed_over, prefill_elsewhere
-        from .whatif import what_if
-
-        gain = gain._replace(what_if=what_if(self.reader, self.options, row, gain))
-        if gain.verdict != "unknown":
-            return gain
-        return gain._replace(prefill_elsewhere=prefill_elsewhere(self.reader, row), saved_needed=needed_over(self.reader, self.options, row.link))
+        """The one answer of a question asked by a person, with what `comment` adds to it."""
+        return gain if self.comment is None else self.comment(self.reader, self.options, row, gain)
 
     def _gain(
         self, work: Work, path: Path, row: TransferRow, deployment: Deployment, osl: int | None, load: tuple[float | None, int | None], asked: Asked
@@ -116,7 +110,7 @@ class BreakevenQuestion:
             self._sides = {key: sides_of(self.builder, work, path, deployment, row.ctx_tokens)}
         sides = self._sides[key]
         rate, concurrency = load
-        cached = cached_tokens(deployment.cached, row.ctx_tokens)
+        cached = held_tokens(deployment.cached, row.ctx_tokens)
         given = Load(row.ctx_tokens, osl or 1, rate or 0.0, concurrency, cached, row.prefix_hit_tokens, deployment.length_cv)
         cases = [case_of(side, work, path, deployment, given, draw) for side, draw in zip(sides, EXPECTED_FIRST, strict=True)]
         return self._compared(cases, sides[0], work, path, deployment, asked)

@@ -11,7 +11,7 @@ from ..cost.prepare import Prepared, prepare
 from ..errors import KvcostError, Notice
 from ..units.parse import MAX_TOKENS
 from .document import Source, keyed
-from .plan import Options, Points, measured_s, model_notices, models_of
+from .plan import Options, Points, held_tokens, measured_s, model_notices, models_of
 from .reading import Reader
 
 __all__ = ["COMPUTE_OPTIONS", "ComputeQuestion", "ComputeRow"]
@@ -84,13 +84,6 @@ def _instances(reader: Reader, options: Options) -> list[Instance]:
     return found
 
 
-def cached_tokens(share: float | None, ctx: int) -> int:
-    """Tokens that the prefill side holds already, at most all of them."""
-    if share is None:
-        return 0
-    return min(share, ctx) if isinstance(share, int) else int(share * ctx)
-
-
 class ComputeQuestion:
     """Instances, phases, cached shares and batches; rows in the order instance, phase, context, cached, batch."""
 
@@ -124,7 +117,7 @@ class ComputeQuestion:
         for instance in self.instances:
             for ctx in lengths:
                 for phase, share, batch in self.cases:
-                    cached = cached_tokens(share, ctx) if phase == "prefill" else 0
+                    cached = held_tokens(share, ctx) if phase == "prefill" else 0
                     time = self._time(instance.prepared, phase, ctx, cached, batch)
                     row = _row(instance, phase, ctx, cached, batch, time)
                     yield (*row, _terms(instance.prepared, phase, time)) if self.explain else row

@@ -9,9 +9,8 @@ from ..cost.model import check_model_tp
 from ..cost.serving import Work as Load
 from ..errors import KvcostError
 from .breakeven import BreakevenQuestion
-from .compute import cached_tokens
 from .deployment import EXPECTED_FIRST, Deployment, case_of
-from .plan import Options, Path, Work
+from .plan import Options, Path, Work, held_tokens
 from .reading import Reader
 from .transfer import TransferRow
 
@@ -87,7 +86,7 @@ def best_question(reader: Reader, options: Options, explain: bool) -> BreakevenQ
     deployment = question.deployments[0]
     if deployment.prefill_gpu is None or deployment.decode_gpu is None or question.osls[0] is None:
         raise KvcostError("the best layout needs a GPU and the output length", where="--gpus-total", hint="give --gpu and --osl")
-    load = Load(row.ctx_tokens, question.osls[0], 0.0, None, cached_tokens(deployment.cached, row.ctx_tokens), row.prefix_hit_tokens, deployment.length_cv)
+    load = Load(row.ctx_tokens, question.osls[0], 0.0, None, held_tokens(deployment.cached, row.ctx_tokens), row.prefix_hit_tokens, deployment.length_cv)
     return _chosen(reader, options, explain, _Setting(question, work, path, deployment, load, limits), gpus)
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "Work",
     "contexts",
     "engines_of",
+    "held_tokens",
     "measured_s",
     "model_notices",
     "models_of",
@@ -261,6 +262,13 @@ def paths(reader: Reader, options: Options) -> list[Path]:
 def measured_s(points: Points, tokens: int) -> float:
     """The measured seconds at a length: given for any length, or between the lengths given."""
     return points[0][1] if points[0][0] == 0 else interpolate(dict(points), tokens)
+
+
+def held_tokens(share: float | None, ctx: int) -> int:
+    """Tokens of a context that a side holds already: a share of it, or a count, at most all of it."""
+    if share is None:
+        return 0
+    return min(share, ctx) if isinstance(share, int) else int(share * ctx + 1e-6)  # 0.29 x 100 is 28.999999999999996
 
 
 def model_notices(models: Sequence[Model], longest: int) -> list[Notice]:

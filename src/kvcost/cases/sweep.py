@@ -7,14 +7,11 @@ from typing import Any
 from ..cost.serving import Work as Load
 from ..cost.sweep import costs_of, load
 from .breakeven import BreakevenQuestion
-from .compute import cached_tokens
 from .deployment import EXPECTED_FIRST, case_of, missing_inputs, sides_of
-from .plan import Options
-from .question import Question
-from .reading import Reader
+from .plan import held_tokens
 from .transfer import TransferRow
 
-__all__ = ["SweepQuestion", "ask_breakeven", "sweepable"]
+__all__ = ["SweepQuestion", "sweepable"]
 
 _POINT = ("net_gain_s", "net_gain_low_s", "net_gain_high_s", "verdict")
 _SETTINGS = ("osl_tokens", "rate_per_s", "objective")
@@ -69,7 +66,7 @@ class SweepQuestion:
         bases = [base for _, _, base in group]
         for deployment in asked.deployments:
             sides = sides_of(asked.builder, work, path, deployment, row.ctx_tokens)
-            cached = cached_tokens(deployment.cached, row.ctx_tokens)
+            cached = held_tokens(deployment.cached, row.ctx_tokens)
             for osl in asked.osls:
                 given = Load(row.ctx_tokens, osl or 1, 0.0, None, cached, row.prefix_hit_tokens, deployment.length_cv)
                 costs, transfers = [], []
@@ -93,14 +90,3 @@ def _putter(columns: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ..
     if len(places) > 1:
         return itemgetter(*places)
     return lambda values: (values[places[0]],)
-
-
-def ask_breakeven(reader: Reader, options: Options, explain: bool = False) -> Question:
-    """A break-even question, as a sweep where the columns asked for allow it."""
-    if options.get("gpus_total"):
-        from .layouts import best_question
-
-        return best_question(reader, options, explain)
-    question = BreakevenQuestion(reader, options, explain)
-    wanted = reader.wanted_order
-    return SweepQuestion(question, wanted) if wanted is not None and not explain and sweepable(question, wanted) else question

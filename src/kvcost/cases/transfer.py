@@ -8,7 +8,7 @@ from ..cost.overlap import exposed_time
 from ..cost.transfer import Engine, LinkTimes, lanes_of, link_times
 from ..errors import Notice
 from .document import Source, keyed
-from .plan import Options, Path, Work, measured_s, model_notices, paths, works
+from .plan import Options, Path, Work, held_tokens, measured_s, model_notices, paths, works
 from .reading import Reader
 from .size import model_sources
 
@@ -137,13 +137,6 @@ def _cached(work: Work, ctx: int, prefix: int, cut: _Cut) -> _Cached:
     return _Cached(held_bytes(layout, ctx), marginal_bytes(layout, ctx), state_bytes(layout), reserved_bytes(layout, ctx, cut.block_tokens), wire)
 
 
-def prefix_tokens(hit: float | None, ctx: int) -> int:
-    """Tokens that the decode side holds: a share of the context, or a count, at most all of it."""
-    if hit is None:
-        return 0
-    return min(hit, ctx) if isinstance(hit, int) else int(hit * ctx + 1e-6)  # 0.29 x 100 is 28.999999999999996
-
-
 def _headline(times: LinkTimes, basis: str) -> tuple[float, float, float]:
     if basis == "achievable":
         return times.achievable_s, times.achievable_low_s, times.achievable_high_s
@@ -269,7 +262,7 @@ class TransferQuestion:
             on_lanes = [_on_lanes(send, work) for send in sends]
             for ctx in lengths:
                 for hit in self.hits:
-                    prefix = prefix_tokens(hit, ctx)
+                    prefix = held_tokens(hit, ctx)
                     cached = [_cached(work, ctx, prefix, cut) for cut in cuts]
                     for send in on_lanes:
                         row = _row(work, ctx, prefix, cached[send.cut], cuts[send.cut], send)

@@ -3,13 +3,14 @@
 from typing import NamedTuple
 
 from ..errors import KvcostError
+from .article import needed_over, prefill_elsewhere
 from .breakeven import BreakevenQuestion
 from .gains import GainRow
 from .plan import Options
 from .reading import Reader
 from .transfer import TransferRow
 
-__all__ = ["Change", "what_if"]
+__all__ = ["Change", "commented", "what_if"]
 
 
 class Change(NamedTuple):
@@ -45,3 +46,11 @@ def what_if(reader: Reader, options: Options, row: TransferRow, gain: GainRow) -
     finally:
         reader.wanted, reader.for_people = before
     return tuple(found)
+
+
+def commented(reader: Reader, options: Options, row: TransferRow, gain: GainRow) -> GainRow:
+    """An answer with what would change it and, where there is no verdict, what the saving may be held against."""
+    gain = gain._replace(what_if=what_if(reader, options, row, gain))
+    if gain.verdict != "unknown":
+        return gain
+    return gain._replace(prefill_elsewhere=prefill_elsewhere(reader, row), saved_needed=needed_over(reader, options, row.link))

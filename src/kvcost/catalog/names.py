@@ -6,7 +6,8 @@ import difflib
 import re
 from collections.abc import Iterable
 
-__all__ = ["near_names", "normalise", "without_variant"]
+KINDS = ("models", "links", "engines", "gpus")
+__all__ = ["KINDS", "near_names", "normalise", "without_variant"]
 
 # Endings of hub ids that change the training, not the architecture.
 _VARIANT = re.compile(r"(?i)([-_](instruct|chat|hf|it|base|thinking|\d{4}))+$")

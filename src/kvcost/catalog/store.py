@@ -17,12 +17,11 @@ from ..cost.gpu import EngineOverhead, Gpu
 from ..cost.model import Model
 from ..cost.transfer import Engine, Link
 from ..errors import KvcostError
-from .names import near_names, normalise, without_variant
+from .names import KINDS, near_names, normalise, without_variant
 from .records import engine_record, gpu_record, link_record, model_record, overhead_record
 
 __all__ = ["KINDS", "Catalog", "compile_builtin", "compiled_path"]
 
-KINDS = ("models", "links", "engines", "gpus")
 _DATA = Path(__file__).parent / "data"
 Entries = dict[str, dict[str, Any]]
 

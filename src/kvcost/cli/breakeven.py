@@ -3,7 +3,7 @@
 import typer
 
 from ..cases.breakeven import BREAKEVEN_OPTIONS
-from ..cases.sweep import ask_breakeven
+from ..cases.gain import ask_breakeven
 from . import options as o
 from .asking import answer
 
