@@ -26,7 +26,13 @@ BREAKEVEN_OPTIONS = (
     *DEPLOYMENT_OPTIONS,
     *("osl", "rate", "concurrency", "objective", "slo_ttft", "slo_tpot", "slo_itl_p99", "attainment", "gpu_hour_price", "saved", "saved_frac", "gpus_total"),
 )
-_SOLVED = {"breakeven_osl_tokens": "osl", "breakeven_bandwidth_bytes_per_s": "bandwidth", "breakeven_ctx_tokens": "ctx", "breakeven_rate_per_s": "rate"}
+_SOLVED = {
+    "breakeven_osl_tokens": "osl",
+    "breakeven_bandwidth_bytes_per_s": "bandwidth",
+    "breakeven_ctx_tokens": "ctx",
+    "breakeven_rate_per_s": "rate",
+    "breakeven_prefix_hit_tokens": "prefix-hit",
+}
 # What a table of many rows shows, and what a sweep of a million points can ask for without pricing each anew.
 TABLE_FIELDS = (
     *("model", "ctx_tokens", "kv_dtype", "link", "bandwidth_bytes_per_s", "engine", "gpu", "osl_tokens", "rate_per_s", "concurrency", "transfer_s"),

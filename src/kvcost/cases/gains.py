@@ -70,6 +70,7 @@ class GainRow(NamedTuple):
     breakeven_ctx_tokens: tuple[tuple[float | None, float | None], ...] | None = None
     breakeven_rate_per_s: float | None = None
     breakeven_saved_s: Seconds = None
+    breakeven_prefix_hit_tokens: float | None = None
     limit_rate_per_s: float | None = None
     mono_wait_s: Seconds = None
     mono_residual_s: Seconds = None

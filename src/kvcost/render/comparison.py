@@ -141,6 +141,8 @@ def _turning(row: Row) -> list[Line]:
         turns.append(f"{show_rate(row['breakeven_bandwidth_bytes_per_s'])} of line rate")
     if row["breakeven_rate_per_s"] is not None:
         turns.append(f"{row['breakeven_rate_per_s']:,.3g} requests/s")
+    if row["breakeven_prefix_hit_tokens"] is not None:
+        turns.append(f"{row['breakeven_prefix_hit_tokens']:,.0f} tokens held by the decode side")
     if turns:
         lines.append(Line("sign turns at", "; ".join(turns)))
     if row["breakeven_ctx_tokens"]:

@@ -114,6 +114,10 @@ def emit(document: Document, style: Style) -> None:
     Raises KvcostError for a column that is not there or a place that cannot be written.
     """
     columns, rows = _picked(document, style.columns)
+    if not style.quiet and sys.stderr is not None and sys.stderr.isatty():
+        from .progress import watched
+
+        rows = watched(rows, document.total)
     rows = _started(rows)
     with _destination(style.output) as stream:
         _write(document, columns, rows, stream, style)
