@@ -6,8 +6,10 @@ from typing import Any
 
 from ..cost.breakeven import breakeven, saved_needed_s
 from ..cost.case import Case, Outcome, Transfer, compare
+from ..cost.dtypes import Encoding
 from ..cost.flags import flags
 from ..cost.goodput import Limits, cost_per_mtok, disagg_goodput, disagg_saturation, mono_goodput
+from ..cost.kv import kv_layout
 from ..cost.serving import Work as Load
 from ..cost.threshold import router_threshold
 from ..cost.verdict import decide, sign_turned_by
@@ -130,6 +132,8 @@ class BreakevenQuestion:
         wanted = [field for field in _SOLVED if self._wants(field) or (field == "breakeven_osl_tokens" and self._wants("reason"))]
         solved = {field: breakeven(cases[0], _SOLVED[field], asked.objective) for field in wanted}
         goodputs = _goodputs(cases, asked.limits) if asked.limits and self._wants("goodput_mono_per_gpu", "goodput_disagg_per_gpu", "verdict") else []
+        if self._wants_bits(work):
+            solved["breakeven_kv_bits"] = breakeven(cases[0], "kv-bits", asked.objective, kv_case=self._at_bits(work, path, deployment, cases[0].work))
         osl_root = solved.get("breakeven_osl_tokens")
         turned = sign_turned_by(cases[0], _variants(cases[0], transfer_of(work, path, deployment, "low")), asked.objective) if self._wants("reason") else ()
         ratios = [theirs / ours if ours else (float("inf") if theirs else 1.0) for ours, theirs in goodputs]
@@ -158,6 +162,25 @@ class BreakevenQuestion:
             **threshold,
             **self.layout,
         )
+
+    def _wants_bits(self, work: Work) -> bool:
+        """The root over KV bits prepares the model anew at every point, so it is found for people and on request alone."""
+        asked = self.for_people if self.wanted is None else "breakeven_kv_bits" in self.wanted
+        return asked and not work.encoding.latent_only
+
+    def _at_bits(self, work: Work, path: Path, deployment: Deployment, load: Load) -> Callable[[float], Case]:
+        """The case as a function of the bits that an element of the cache takes, scales included."""
+        draw = EXPECTED_FIRST[0]
+
+        def case(bits: float) -> Case:
+            encoding = Encoding(f"{bits!r} bit", bits, whole_bytes=False)  # type: ignore[arg-type]  # real numbers of bits, for the search alone
+            stored = work._replace(
+                encoding=encoding, layout=kv_layout(work.model.groups, encoding), flat_layout=kv_layout(work.model.groups, encoding, hybrid_cache=False)
+            )
+            sides = Builder(self.reader).sides(stored, path, deployment, int(load.prompt_tokens), draw)
+            return case_of(sides, stored, path, deployment, load, draw)
+
+        return case
 
     def _limit(self, case: Case) -> tuple[str | None, float | None]:
         if not self._wants("limit", "limit_rate_per_s"):

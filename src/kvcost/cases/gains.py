@@ -71,6 +71,7 @@ class GainRow(NamedTuple):
     breakeven_rate_per_s: float | None = None
     breakeven_saved_s: Seconds = None
     breakeven_prefix_hit_tokens: float | None = None
+    breakeven_kv_bits: float | None = None
     limit_rate_per_s: float | None = None
     mono_wait_s: Seconds = None
     mono_residual_s: Seconds = None

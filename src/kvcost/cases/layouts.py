@@ -11,7 +11,7 @@ from ..errors import KvcostError
 from .breakeven import BreakevenQuestion
 from .deployment import EXPECTED_FIRST, Deployment, case_of
 from .plan import Options, Path, Work, held_tokens
-from .reading import Reader
+from .reading import Reader, flag
 from .transfer import TransferRow
 
 __all__ = ["best_question"]
@@ -73,6 +73,9 @@ def best_question(reader: Reader, options: Options, explain: bool) -> BreakevenQ
 
     Raises KvcostError without limits, for several cases at once, and where no layout meets the limits.
     """
+    for option in ("prefill_instances", "decode_instances", "mono_instances", "prefill_tp", "decode_tp", "mono_tp"):
+        if option in options:
+            raise KvcostError(f"{flag(option)} contradicts --gpus-total, which looks for it", where=flag(option), hint="leave one of them out")
     (gpus,) = reader.values("gpus_total", options["gpus_total"]) if len(options["gpus_total"]) == 1 else (None,)
     question = BreakevenQuestion(reader, {key: words for key, words in options.items() if key != "gpus_total"}, explain)
     lengths = reader.values("ctx", options.get("ctx", ()), [])

@@ -210,6 +210,7 @@ QUANTITIES: dict[str, Quantity] = {
     "breakeven_ctx_tokens": Quantity("intervals of the context in which net_gain_s is positive; empty end = open"),
     "breakeven_rate_per_s": Quantity("request rate at which net_gain_s is 0, everything re-evaluated"),
     "breakeven_prefix_hit_tokens": Quantity("tokens held by the decode side at which net_gain_s is 0, everything re-evaluated"),
+    "breakeven_kv_bits": Quantity("bits per element of the cache, scales included, at which net_gain_s is 0, everything re-evaluated"),
     "breakeven_saved_s": Quantity("the saving that would have to be there", "exposed + handover, + the decode step where decode sends the first token"),
     "mono_wait_s": Quantity("mean wait before the first chunk, monolithic; part of ttft_mono_s"),
     "mono_residual_s": Quantity("mean rest of the running step, monolithic; part of ttft_mono_s"),

@@ -16,6 +16,7 @@ class Encoding(NamedTuple):
     rope_bits       bits of an MLA latent's rotary part where it is stored apart; 0 = like the rest
     residual_tokens newest tokens kept at 16 bit
     latent_only     the format exists for MLA latents alone
+    whole_bytes     rows are whole bytes; False for a search over real numbers of bits
     """
 
     name: str
@@ -26,6 +27,7 @@ class Encoding(NamedTuple):
     residual_tokens: int = 0
     latent_only: bool = False
     source: str = "definition"
+    whole_bytes: bool = True
 
 
 _FORMATS = {

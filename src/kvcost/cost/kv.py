@@ -96,7 +96,8 @@ def _row_bytes(encoding: Encoding, heads: int, dim: int) -> int:
     """Bytes of one token's K (or V) row of `heads` x `dim` elements, scales included."""
     elements = heads * dim
     groups = _ceil_div(elements, encoding.group_elements) if encoding.group_elements else heads
-    return _ceil_div(elements * encoding.element_bits + groups * encoding.scale_bits, 8)
+    bits = elements * encoding.element_bits + groups * encoding.scale_bits
+    return _ceil_div(bits, 8) if encoding.whole_bytes else bits / 8  # type: ignore[return-value]  # a real number, in a search alone
 
 
 def _latent_bytes(encoding: Encoding, latent_dim: int, rope_dim: int) -> int:

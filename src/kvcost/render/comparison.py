@@ -143,6 +143,8 @@ def _turning(row: Row) -> list[Line]:
         turns.append(f"{row['breakeven_rate_per_s']:,.3g} requests/s")
     if row["breakeven_prefix_hit_tokens"] is not None:
         turns.append(f"{row['breakeven_prefix_hit_tokens']:,.0f} tokens held by the decode side")
+    if row["breakeven_kv_bits"] is not None:
+        turns.append(f"{row['breakeven_kv_bits']:,.3g} bits per KV element")
     if turns:
         lines.append(Line("sign turns at", "; ".join(turns)))
     if row["breakeven_ctx_tokens"]:
