@@ -160,3 +160,20 @@ def test_attention_dp_obeys_the_same_laws(model, dp, n, batch, more):
         return
     assert prefill_s(p, n, 0, batch) <= prefill_s(p, n + more, 0, batch + more) * SLACK
     assert decode_step_s(p, batch, n) <= decode_step_s(p, batch + more, n + more) * SLACK
+
+
+@pytest.mark.parametrize(
+    ("model", "gpu", "tp", "ctx", "batch"), [("qwen3-32b-fp8", "b200", 1, 65536, 64), ("kimi-k2", "b200", 8, 65536, 64), ("llama2-70b", "h100", 8, 4096, 32)]
+)
+def test_the_fast_end_is_not_faster_than_the_memory(model, gpu, tp, ctx, batch):
+    gpu = Catalog().gpu(gpu)
+    time = decode_time(prepare(Catalog().model(model), gpu, tp=tp), batch, ctx)
+    assert time.bytes_read / (gpu.hbm_bytes_per_s * tp) <= time.time_low_s <= time.time_s <= time.time_high_s
+
+
+def test_a_batch_beyond_memory_is_said(kvcost):
+    words = ("compute", "--model", "llama2-70b", "--gpu", "h100", "--tp", 2, "--ctx", 4096, "--phase", "decode", "--batch")
+    ran = kvcost(*words, "1,256", "--format", "csv")
+    assert ran.code == 0
+    assert "batch-beyond-memory: 256 requests of 4,096 tokens do not fit beside the weights of llama2-70b on 2 x h100_sxm: the most is 1" in ran.err
+    assert "batch-beyond-memory" not in kvcost(*words, "1", "--format", "csv").err

@@ -219,7 +219,8 @@ def test_descriptors_are_layers_by_blocks_by_regions(groups, encoding, ctx, pair
     for span in layout.spans:
         whole = -(-ctx // 16)
         kept = min(whole, -(-span.limit_tokens // 16) + 1) if span.reach == "window" else whole
-        expected += span.layers * kept * (regions * max(pair) // min(pair) if span.kv_heads else 1)
+        pieces = max(1, min(max(pair), span.kv_heads) // min(*pair, span.kv_heads or 1))
+        expected += span.layers * kept * (regions * pieces if span.kv_heads else 1)
     assert wire.descriptors == expected
 
 

@@ -137,3 +137,19 @@ def test_no_hops_and_unknown_forwarding_are_refused():
         path_link([], "pipelined")
     with pytest.raises(KvcostError, match="unknown forwarding"):
         path_rate([1e9], "teleport")
+
+
+@pytest.mark.parametrize("link", ["nvlink4", "nvl72", "xgmi_mi300x", "ib_ndr"])
+def test_staging_copies_at_the_speed_of_a_slot(kvcost, link):
+    """Out of a GPU and into one over the host's bus, whatever lies between: not at the speed of NVLink."""
+    ran = kvcost("transfer", "--model", "llama2-70b", "--ctx", "4096", "--link", link, "--staging", "host", "--format", "csv", "--columns", "link,achievable_s")
+    name, seconds = ran.out.splitlines()[1].split(",")
+    assert name.startswith("host_dram_pcie4+")
+    assert name.endswith("+host_dram_pcie4")
+    assert float(seconds) >= 1342177280 / 26e9
+
+
+@pytest.mark.parametrize(("path", "expected"), [("pcie5,ib-ndr,pcie5", "pcie5_x16+ib_ndr+pcie5_x16"), ("pcie5", "pcie5_x16+pcie5_x16")])
+def test_slots_that_are_there_already_are_the_copies(kvcost, path, expected):
+    ran = kvcost("transfer", "--model", "llama2-70b", "--ctx", "4096", "--path", path, "--staging", "host", "--format", "csv", "--columns", "link")
+    assert ran.out.splitlines()[1] == expected

@@ -15,6 +15,7 @@ from kvcost.cost.layers import (
     Recurrent,
     SharedKv,
     SlidingWindow,
+    with_encoder_tokens,
 )
 from kvcost.errors import KvcostError
 from kvcost.importers.hf_config import KNOWN_TYPES, Conventions, read_hf_config
@@ -74,7 +75,7 @@ GROUPS = {
     "t5": [(4, FullAttention(8, 64, 64)), (4, CrossAttention(8, 64, 64, 512))],
     "bart": [(3, FullAttention(8, 64, 64)), (3, CrossAttention(8, 64, 64, 1024))],
     "llava": [(32, FullAttention(32, 128, 128))],
-    "mllama": [(10, FullAttention(4, 64, 64))],
+    "mllama": [(10, FullAttention(4, 64, 64)), (2, CrossAttention(4, 64, 64, 0))],
 }
 
 
@@ -249,3 +250,9 @@ def test_kv_sizes_of_a_hybrid():
     state = 10 * (3 * 1600 + 24 * 64 * 32) * 2
     assert state_bytes(layout) == state
     assert held_bytes(layout, 1000) == state + 1000 * 2 * 4 * 128 * 2
+
+
+def test_image_rows_of_cross_attention_can_be_given_later():
+    """Layers that hold nothing without an image still are layers: `--encoder-tokens` finds them."""
+    groups = with_encoder_tokens(read("mllama").model.groups, 1601)
+    assert groups == read("mllama", Conventions(encoder_tokens=1601)).model.groups

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from ..cost.capacity import check_fits, longest_request
+from ..cost.capacity import check_fits, longest_request, memory
 from ..cost.compute import ComputeTime, decode_time, prefill_time
 from ..cost.gpu import NO_OVERHEAD
 from ..cost.prepare import Prepared, prepare
@@ -84,6 +84,15 @@ def _instances(reader: Reader, options: Options) -> list[Instance]:
     return found
 
 
+def _batch_notices(prepared: Prepared, batch: int, ctx: int) -> list[Notice]:
+    limit = memory(prepared, ctx).batch_limit
+    if batch <= limit:
+        return []
+    gpus = f"{prepared.tp * prepared.pp} x {prepared.gpu.name}"
+    message = f"{batch:,} requests of {ctx:,} tokens do not fit beside the weights of {prepared.model.name} on {gpus}: the most is {limit:,}"
+    return [Notice("batch-beyond-memory", message, f"larger batches are timed as if they fitted; give --batch {limit} at most, more GPUs or an FP8 cache")]
+
+
 class ComputeQuestion:
     """Instances, phases, cached shares and batches; rows in the order instance, phase, context, cached, batch."""
 
@@ -140,6 +149,7 @@ class ComputeQuestion:
         notices = model_notices([instance.prepared.model for instance in self.instances], max(lengths))
         for instance in self.instances:
             notices += [Notice(*warning) for warning in instance.prepared.warnings]
+            notices += _batch_notices(instance.prepared, max(self.batches), max(lengths))
         return list(dict.fromkeys(notices)) if notices else notices
 
     def sources(self, lengths: Sequence[int]) -> dict[str, Source]:  # noqa: ARG002

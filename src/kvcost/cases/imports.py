@@ -26,8 +26,7 @@ def import_document(finder: ModelFinder, names: Sequence[str]) -> Document:
     rows: list[tuple[Any, ...]] = []
     notices = []
     for name in names:
-        path = Path(name).expanduser()
-        if path.suffix.lower() in (".yaml", ".yml"):
+        if Path(name).suffix.lower() in (".yaml", ".yml"):
             raise KvcostError("deployment files cannot be imported yet", where=name, hint="give a Hugging Face config.json, its folder, or a hub id")
         model = finder.find(name)
         entry_id, entry = entry_of(model, checked=datetime.date.today().isoformat())

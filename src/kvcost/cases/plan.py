@@ -168,11 +168,17 @@ def _named_links(reader: Reader, options: Options) -> list[Link | None]:
         if staging == "host":
             copy = reader.catalog.link(STAGING_COPY)
             # A link that is itself a slot of the host is one of the two copies.
-            whole = staged_hops(
-                None if path[0].scope == "gpu" and len(path) == 1 else path_link(path, "pipelined"), path[0] if path[0].scope == "gpu" else copy
-            )
+            if all(_is_slot(reader, end) for end in (path[0], path[-1])):
+                whole = (path[0], path[0]) if len(path) == 1 else path
+            else:
+                whole = staged_hops(path_link(path, "pipelined"), copy)
         found.append(_forwarded(whole, forwarding))
     return found
+
+
+def _is_slot(reader: Reader, link: Link) -> bool:
+    """Whether a link ends in host memory."""
+    return reader.catalog.entries("links").get(link.name, {}).get("kind") in ("pcie", "c2c", "tier")
 
 
 def _forwarded(hops: Sequence[Link], forwarding: Forwarding | None) -> Link:

@@ -88,7 +88,7 @@ class CrossLayers(_Heads):
     """Cross attention to an encoder's output."""
 
     kind: Literal["cross"]
-    encoder_tokens: Count
+    encoder_tokens: Annotated[int, Field(ge=0, le=10**9)]
 
 
 LayerSpec = Annotated[

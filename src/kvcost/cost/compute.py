@@ -180,8 +180,11 @@ def mixed_step_s(prepared: Prepared, chunk_tokens: int, cached_tokens: int, batc
     return total + (chunk_tokens + local) * p.hop_row_s + p.hop_s
 
 
-def _answer(groups: Groups, ends: Ends, flops: float, bytes_read: float, provenance: str) -> ComputeTime:
-    """The sum with its range: each kind of time moves between its constants' ends, independently of the others."""
+def _answer(groups: Groups, ends: Ends, flops: float, bytes_read: float, p: Prepared) -> ComputeTime:
+    """The sum with its range: each kind of time moves between its constants' ends, independently of the others.
+
+    The fast end is never faster than reading the bytes at the memory's full rate.
+    """
     products, weights, experts, expert_weights, attention, read, layers, communication = groups
     compute, memory = products + experts + attention, weights + expert_weights + read
     total = compute + memory + layers + communication
@@ -189,7 +192,8 @@ def _answer(groups: Groups, ends: Ends, flops: float, bytes_read: float, provena
     cf, cs, mf, ms, tf, ts, of, os = ends
     fast, slow = sqrt(c2 * cf + m2 * mf + t2 * tf + of), sqrt(c2 * cs + m2 * ms + t2 * ts + os)
     kinds = compute, memory, layers, communication
-    return ComputeTime(total, total - fast, total + slow, flops, bytes_read, BOUNDS[kinds.index(max(kinds))], provenance, groups)
+    low = min(total, max(total - fast, bytes_read / p.memory_bytes_per_s))
+    return ComputeTime(total, low, total + slow, flops, bytes_read, BOUNDS[kinds.index(max(kinds))], p.provenance, groups)
 
 
 def prefill_time(prepared: Prepared, tokens: int, cached_tokens: int = 0, batch: int = 1) -> ComputeTime:
@@ -212,7 +216,7 @@ def prefill_time(prepared: Prepared, tokens: int, cached_tokens: int = 0, batch:
     attention, read = _attention(p, tokens, cached_tokens)
     flops = rows * p.flops_row + 2.0 * batch * p.params.head + batch * attention * p.attention_flops_per_s
     bytes_read = p.weight_read_bytes + (p.expert_read_bytes * _touched(p, rows) if p.experts else 0.0) + batch * read * p.cache_bytes_per_s
-    return _answer(_prefill(p, tokens, cached_tokens, batch, attention, read), p.prefill.ends, flops, bytes_read, p.provenance)
+    return _answer(_prefill(p, tokens, cached_tokens, batch, attention, read), p.prefill.ends, flops, bytes_read, p)
 
 
 def decode_time(prepared: Prepared, batch: int, ctx_tokens: int) -> ComputeTime:
@@ -232,4 +236,4 @@ def decode_time(prepared: Prepared, batch: int, ctx_tokens: int) -> ComputeTime:
     attention, read = _cache_read(p, ctx_tokens)
     flops = batch * (p.flops_row + 2.0 * p.params.head + attention * p.attention_flops_per_s)
     bytes_read = p.weight_read_bytes + (p.expert_read_bytes * _touched(p, batch) if p.experts else 0.0) + batch * read * p.cache_bytes_per_s
-    return _answer(_decode(p, batch, attention, read), p.decode.ends, flops, bytes_read, p.provenance)
+    return _answer(_decode(p, batch, attention, read), p.decode.ends, flops, bytes_read, p)

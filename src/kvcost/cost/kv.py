@@ -258,6 +258,12 @@ def _new_tokens(span: Span, n: int, prefix_tokens: int, block_tokens: int) -> in
     return min(_blocks(span, n, block_tokens), missing_blocks) * block_tokens
 
 
+def _split(kv_heads: int, prefill_tp: int, decode_tp: int) -> int:
+    """Pieces of a block where the sides hold different numbers of heads a rank; copies of one head are not cut."""
+    most, least = max(prefill_tp, decode_tp), min(prefill_tp, decode_tp)
+    return max(1, min(most, kv_heads) // min(least, kv_heads))
+
+
 def wire_bytes(
     layout: KvLayout,
     ctx_tokens: int,
@@ -274,7 +280,8 @@ def wire_bytes(
     wire = sum over layers of bytes x max(1, t_D/kv_heads); an MLA latent goes whole to every rank (x t_D).
     Only the n - p tokens that the decode side does not hold travel; an engine with blocks sends whole
     blocks, and a window layer ceil(w/B) + 1 of them. Descriptors per decode rank = layers x blocks x
-    regions (K and V apart: 2; a latent always 1), times max(t_P, t_D)/min(t_P, t_D) where heads are re-sliced.
+    regions (K and V apart: 2; a latent always 1), times max(t_P, t_D)/min(t_P, t_D) where heads are re-sliced
+    (each t at most kv_heads: a copied head is sent whole).
 
     >>> from .dtypes import parse_kv_dtype
     >>> qwen3_235b = kv_layout([LayerGroup(94, FullAttention(4, 128, 128))], parse_kv_dtype("bf16"))
@@ -286,14 +293,13 @@ def wire_bytes(
     if prefix_hit_tokens >= ctx_tokens:
         return WireBytes(0, 1.0, 0)
     unique = total = descriptors = shared_blocks = 0
-    split = max(prefill_tp, decode_tp) // min(prefill_tp, decode_tp)
     for span in layout.spans:
         tokens = _new_tokens(span, ctx_tokens, prefix_hit_tokens, block_tokens)
         span_bytes = _span_bytes(span, tokens, layout.residual_tokens)
         unique += span_bytes
         total += span_bytes * _copies(span.kv_heads, decode_tp)
         if block_tokens:
-            blocks = tokens // block_tokens * (regions * split if span.kv_heads else 1)
+            blocks = tokens // block_tokens * (regions * _split(span.kv_heads, prefill_tp, decode_tp) if span.kv_heads else 1)
             shared_blocks = max(shared_blocks, blocks)
             descriptors += span.layers * blocks
     if layers_share_blocks:
@@ -302,6 +308,6 @@ def wire_bytes(
         size = constant.layers * constant.layer_bytes
         unique += size
         total += size * _copies(constant.kv_heads, decode_tp)
-        if block_tokens:
+        if block_tokens and size:
             descriptors += constant.layers * constant.pieces
     return WireBytes(total, total / unique if unique else 1.0, descriptors)

@@ -87,6 +87,7 @@ class Prepared(NamedTuple):
     expert_read_bytes: float
     attention_flops_per_s: float
     cache_bytes_per_s: float
+    memory_bytes_per_s: float
     provenance: str
     warnings: tuple[tuple[str, str, str], ...]
 
@@ -270,6 +271,7 @@ def _fold(shape: _Shape, pp: int, weight_dtype: str, encoding: Encoding) -> Prep
         expert_read_bytes=shape.expert_bytes,
         attention_flops_per_s=attention_rate,
         cache_bytes_per_s=cache_rate,
-        provenance="measured" if k.basis == "fitted" else "estimate",
+        memory_bytes_per_s=gpu.hbm_bytes_per_s * shape.tp,
+        provenance="measured" if k.basis == "fitted" and model.provenance != "estimate" else "estimate",
         warnings=warnings_of(model, gpu, shape.rates, shape.tp, attention_dp),
     )

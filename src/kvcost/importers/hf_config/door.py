@@ -135,7 +135,9 @@ def _decode(fields: Fields, conventions: Conventions) -> Decoder:
         return decoder
     refuse_unusual(fields)
     kind = f"model_type '{fields.kind}' is not known here" if fields.kind else "model_type is missing"
-    fields.note("unknown-type", f"{kind}: read as plain attention in every layer, with a gated MLP", "check the layers against the model's own code")
+    fields.note(
+        "unknown-type", f"{kind}: read as plain attention in every layer, with a gated MLP", "check the layers and the parameters against the model's own code"
+    )
     return dense(fields, conventions)
 
 
@@ -208,6 +210,7 @@ def _model(name: str, config: Mapping[str, Any], hf_quant: Mapping[str, Any] | N
         params_towers=towers or 0,
         vocab_size=vocab_size(fields, top),
         experts=counted.experts,
+        provenance="spec" if fields.kind in _READERS else "estimate",
         source=f"config.json of {name}",
         weight_dtype=weight_dtype((fields.values, config), hf_quant),
     )

@@ -88,5 +88,5 @@ def mllama(fields: Fields, conventions: Conventions) -> Decoder:
         if i not in crossing or not isinstance(layer, FullAttention):
             blocks.append(block)
         else:
-            blocks.append(Block((CrossAttention(*layer, tokens),) if tokens else (), block.params))
+            blocks.append(Block((CrossAttention(*layer, tokens),), block.params))
     return decoder._replace(blocks=tuple(blocks))
