@@ -203,3 +203,48 @@ def test_explain_has_the_terms_of_each_row(price):
 def test_a_stream_of_cases_is_answered_from_stdin(spawn):
     ran = spawn("transfer", "--input", "-", "--format", "csv", COLUMNS, input=CSV.encode())
     assert ran == (0, "model,ctx_tokens,wire_bytes\nllama2-70b,4096,1342177280\nllama3.1-8b,8192,1073741824\n", "")
+
+
+def test_a_value_given_twice_is_refused(price):
+    ran = price("model,model,ctx,link\nqwen3-8b,llama2-70b,4k,100gbe\n")
+    assert (ran.code, ran.out) == (2, "")
+    assert "the column 'model' is there twice" in ran.err
+    ran = price("model,ctx,link,kv_dtype,KV dtype\nqwen3-8b,4k,100gbe,fp8,bf16\n")
+    assert ran.code == 2
+    assert "kv_dtype is given twice" in ran.err
+
+
+def test_column_names_are_read_whatever_their_case_and_joints(price):
+    ran = price("Model,CTX,link,KV dtype\nllama2-70b,4k,100gbe,fp8\n", "--format", "csv", "--columns", "model,kv_dtype")
+    assert ran == (0, "model,kv_dtype\nllama2-70b,fp8\n", "")
+
+
+def test_bytes_that_are_no_text_cost_one_row(price):
+    good = b"llama2-70b,1k,100gbe\n"
+    ran = price(b"model,ctx,link\n" + good + b"llama2-70b\xff,1k,100gbe\n" + good, "--format", "csv", COLUMNS)
+    assert (ran.code, len(rows_of(ran))) == (1, 2)
+    assert "cases.csv:3: not UTF-8 text" in ran.err
+
+
+def test_a_json_list_is_refused_with_the_way_to_make_lines_of_it(price):
+    ran = price('[{"model": "llama2-70b", "ctx": 1024}]')
+    assert (ran.code, ran.out) == (2, "")
+    assert "jq -c '.[]'" in ran.err
+
+
+def test_lists_in_later_rows_are_json_too(price):
+    lines = [{"model": "llama2-70b", "ctx": 1024, "link": "100gbe", "t": t} for t in ("a", ["x", 1])]
+    ran = price("\n".join(map(json.dumps, lines)), "--format", "csv", "--columns", "t")
+    assert [row["t"] for row in rows_of(ran)] == ["a", '["x", 1]']
+
+
+def test_no_column_is_there_twice(price):
+    ran = price("model,ctx,link,wire_bytes,wire_bytes_input\nllama2-70b,4k,100gbe,1,2\n", "--format", "csv")
+    (row,) = rows_of(ran)
+    assert (row["wire_bytes_input"], row["wire_bytes_input_input"]) == ("2", "1")
+
+
+def test_one_warning_for_all_lengths_beyond_the_limit(price):
+    ran = price("model,ctx,link\n" + "".join(f"llama2-70b,{n},100gbe\n" for n in (5000, 9000, 7000)), "--format", "csv")
+    (warning,) = (line for line in ran.err.splitlines() if "ctx-beyond-limit" in line)
+    assert "9,000 tokens exceed the context limit of llama2-70b (4,096)" in warning

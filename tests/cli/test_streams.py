@@ -163,7 +163,7 @@ def test_an_error_leaves_the_old_file(there, tmp_path, kvcost, monkeypatch):
 
 
 def test_a_stop_in_the_middle_leaves_nothing(there, tmp_path, monkeypatch):
-    def stopped(columns, rows, stream, delimiter):
+    def stopped(columns, rows, stream, delimiter, *, mixed=False):
         stream.write("half a row")
         raise KeyboardInterrupt
 
@@ -219,3 +219,16 @@ def test_a_lone_surrogate_of_a_case_file_is_escaped(kvcost, tmp_path):
     file.write_text('{"model": "llama2-70b", "ctx": 1, "link": "100gbe", "id": "\\ud800"}\n')
     assert kvcost("transfer", "--input", file, "--format", "jsonl", "-o", tmp_path / "out").code == 0
     assert json.loads((tmp_path / "out").read_text())["id"] == "\ud800"
+
+
+@pytest.mark.parametrize("words", ["--input -", "--ctx -"])
+def test_a_closed_standard_input_is_named(words):
+    done = shell(f"K size --model llama2-70b {words} <&-")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"standard input is closed" in done.stderr
+
+
+def test_standard_input_is_utf8_whatever_the_locale():
+    case = r'{"model":"llama2-70b","ctx":4096,"tag":"\303\266"}'
+    done = shell(f"printf '{case}' | K size --input - --json --columns tag", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert json.loads(done.stdout)["rows"] == [{"tag": "\u00f6"}]

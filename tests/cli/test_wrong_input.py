@@ -155,3 +155,31 @@ def test_an_unreadable_catalog(kvcost, tmp_path):
 def test_long_words_are_quoted_in_short(kvcost):
     ran = kvcost("transfer", "--model", "llama2-70b", "--link", "100gbe", "--ctx", "x" * 10_000)
     refused(ran, "...'")
+
+
+def test_a_name_too_long_for_a_file_is_an_unknown_model(kvcost):
+    ran = kvcost("size", "--model", "a" * 280, "--ctx", "4k")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--model: unknown model" in ran.err
+
+
+def test_a_home_that_nobody_has(kvcost):
+    refused(kvcost("size", "--model", "~nosuchuser/x", "--ctx", "4k"), "--model: unknown model")
+
+
+def test_files_that_cannot_be_opened(kvcost, tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    refused(kvcost("size", "--input", loop), "--input: cannot read")
+    refused(kvcost("size", "--model", "llama2-70b", "--ctx", "4k", "-o", loop), "--output: cannot write")
+
+
+def test_control_characters_of_the_input_do_not_reach_the_terminal(kvcost):
+    ran = kvcost("size", "--model", "\x1b[31mevil\n", "--ctx", "4k")
+    assert "\x1b" not in ran.err
+    refused(ran, r"\x1b[31mevil")
+
+
+def test_measured_times_of_zero_or_given_twice(kvcost):
+    refused(kvcost(*BASE, "--overlap", "push", "--prefill-time", "4k=0ms"), "--prefill-time", "zero at 4,096 tokens")
+    refused(kvcost(*BASE, "--overlap", "push", "--prefill-time", "4k=1ms,4096=2ms"), "--prefill-time", "given twice")

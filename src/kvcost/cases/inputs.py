@@ -1,14 +1,14 @@
 """A file of cases, one a row (JSONL or CSV): keys are option names, other keys pass through."""
 
-import csv
 import itertools
-import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import KvcostError, Notice
 from ..units.parse import MAX_TOKENS
+from .case_lines import EMPTY, read_cases
 from .document import Document, Source, keyed
 from .plan import Options
 from .question import Ask, Question
@@ -29,70 +29,6 @@ class Priced:
         self.bad = 0
 
 
-_EMPTY = 'write CSV with a header, or JSON lines such as {"model": "llama2-70b", "ctx": 4096}'
-Numbered = Iterable[tuple[int, str]]
-
-
-def _cases(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Mapping[str, Any] | KvcostError]]:
-    """Line number and case of each row; a row that cannot be read is its error."""
-    numbered = enumerate(lines, 1)
-    first = next(((number, line) for number, line in numbered if line.strip("\ufeff \t\r\n")), None)
-    if first is None:
-        raise KvcostError("the file holds no case", where=name, hint=_EMPTY)
-    whole = itertools.chain((first,), numbered)
-    if first[1].lstrip("\ufeff \t").startswith("{"):
-        for number, line in whole:
-            if line.strip():
-                yield number, _json_case(line.lstrip("\ufeff"))
-        return
-    yield from _csv_cases(whole)
-
-
-def _csv_cases(numbered: Numbered) -> Iterator[tuple[int, Mapping[str, Any] | KvcostError]]:
-    """Cases of a CSV file, each with the line on which it ends; blank rows are none."""
-    at = 0
-
-    def source() -> Iterator[str]:
-        nonlocal at
-        for number, line in numbered:
-            at = number
-            yield line.lstrip("\ufeff")
-
-    text = source()
-    header = next(text, "")
-    rows = csv.DictReader(itertools.chain((header,), text), delimiter=";" if ";" in header and "," not in header else ",")
-    while True:
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            yield at, KvcostError(f"not a row of CSV: {error}", hint="quote cells that hold commas or quotes, and keep each below 128 KiB")
-            continue
-        if row is None:
-            return
-        if None in row:
-            yield at, KvcostError("the row has more cells than the header", hint="quote cells that hold commas")
-        elif any(cell and not cell.isspace() for cell in row.values()):
-            yield at, row
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if value - value:
-        raise ValueError(f"{text} is no number that JSON can hold")
-    return value
-
-
-_decode = json.JSONDecoder(parse_float=_finite, parse_constant=_finite).decode
-
-
-def _json_case(line: str) -> Mapping[str, Any] | KvcostError:
-    try:
-        case = _decode(line)
-    except (ValueError, RecursionError) as error:
-        return KvcostError(f"not a JSON object: {error}", hint='write one object a line, such as {"model": "llama2-70b", "ctx": 4096}')
-    return case if isinstance(case, dict) else KvcostError("not a JSON object", hint="write one object a line")
-
-
 def _word(option: str, value: Any) -> str:
     if value.__class__ not in _NUMBERS:
         raise KvcostError(f"{option}: needs text or a number, not {type(value).__name__}", hint="one case a row: give single values")
@@ -107,7 +43,7 @@ class _Keys(dict[str, str]):
         self.known = frozenset(known)
 
     def __missing__(self, key: str) -> str:
-        option = key.strip().lower().replace("-", "_")
+        option = key.strip().lower().replace("-", "_").replace(" ", "_")
         self[key] = option if option in self.known else ""
         return self[key]
 
@@ -123,6 +59,8 @@ def _split(case: Mapping[str, Any], keys: _Keys) -> tuple[str, dict[str, str], d
             word = value if value.__class__ is str else _word(option, value)
             if option == "ctx":
                 ctx = word
+            elif option in options:
+                raise KvcostError(f"{option} is given twice", where=key, hint="keep one of the keys that name it")
             else:
                 options[option] = word
     return ctx, options, extra
@@ -130,6 +68,15 @@ def _split(case: Mapping[str, Any], keys: _Keys) -> tuple[str, dict[str, str], d
 
 _SEVERAL = "the row stands for several cases"
 _SINGLE = "give single values in a row; lists belong on the command line"
+
+
+# Warnings that differ in nothing but such numbers are one; the one with the largest is said.
+_NUMBER = re.compile(r"(?<![\w.-])[\d,]+(?![\w.-])")
+
+
+def _first_number(notice: Notice) -> int:
+    found = _NUMBER.search(notice.message)
+    return int(found[0].replace(",", "") or 0) if found else 0
 
 
 class _Asked:
@@ -148,7 +95,7 @@ class _Pricer:
         self.default_lengths = reader.values("ctx", defaults.get("ctx", ()), [])
         self.questions: dict[tuple[tuple[str, str], ...], _Asked] = {}
         self.notices: list[Notice] = []
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: dict[tuple[str, str], int] = {}
 
     def price(self, ctx: str, options: dict[str, str]) -> tuple[Question, tuple[Any, ...]]:
         """The question of a case and the one row that answers it.
@@ -190,9 +137,13 @@ class _Pricer:
         """Take over the warnings of a length outside those seen: what there is to warn of grows towards the ends."""
         asked.shortest, asked.longest = min(asked.shortest, ctx), max(asked.longest, ctx)
         for notice in asked.question.notices((ctx,)):
-            if notice[:2] not in self._seen and len(self._seen) < MOST_NOTICES:
-                self._seen.add(notice[:2])
+            key = notice.code, _NUMBER.sub("", notice.message)
+            place = self._seen.get(key)
+            if place is None and len(self._seen) < MOST_NOTICES:
+                self._seen[key] = len(self.notices)
                 self.notices.append(notice)
+            elif place is not None and _first_number(notice) > _first_number(self.notices[place]):
+                self.notices[place] = notice
 
 
 def price_cases(
@@ -214,7 +165,7 @@ def price_cases(
     tally, keys, pricer = Priced(), _Keys(known), _Pricer(make, reader, defaults, explain)
 
     def answers() -> Iterator[tuple[Question, tuple[Any, ...], dict[str, Any]]]:
-        for number, case in _cases(name, lines):
+        for number, case in read_cases(name, lines):
             try:
                 if isinstance(case, KvcostError):
                     raise case
@@ -230,11 +181,11 @@ def price_cases(
     stream = answers()
     first = next(stream, None)
     if first is None and not tally.bad:
-        raise KvcostError("the file holds no case", where=name, hint=_EMPTY)
+        raise KvcostError("the file holds no case", where=name, hint=EMPTY)
     if first is None:
         raise KvcostError("no row could be answered", where=name, hint="see the errors above")
     question, _, extra = first
-    extras = {key: key if key not in question.columns else f"{key}_input" for key in extra}
+    extras = _names_of(extra, question.columns)
     document = Document(
         command=question.command,
         inputs={"input": name, **defaults},
@@ -248,12 +199,25 @@ def price_cases(
     return document, tally
 
 
+def _names_of(extra: Iterable[str], columns: Sequence[str]) -> dict[str, str]:
+    """The column of each passed-through key: its own name, or one that is free."""
+    found: dict[str, str] = {}
+    taken = {*columns, *extra}
+    for key in extra:
+        name = key
+        while name in columns or (name != key and name in taken):
+            name += "_input"
+        found[key] = name
+        taken.add(name)
+    return found
+
+
 def _with_extras(
     answers: Iterable[tuple[Question, tuple[Any, ...], dict[str, Any]]], extras: Mapping[str, str], notices: list[Notice]
 ) -> Iterator[tuple[Any, ...]]:
     dropped: set[str] = set()
     for _, row, extra in answers:
-        for key in extra.keys() - extras.keys() - dropped:
+        for key in [key for key in extra if key not in extras and key not in dropped]:
             dropped.add(key)
             notices.append(Notice("extra-key-dropped", f"the key '{key}' is not in the first row and is left out", "give the first row all keys"))
         yield (*row, *(extra.get(key) for key in extras)) if extras else row

@@ -16,6 +16,21 @@ __all__ = ["VIEWS", "ModelFinder"]
 VIEWS = ("serving", "hf")
 
 
+def _path(word: str) -> Path:
+    """The word as a path, ~ resolved where that user is known."""
+    try:
+        return Path(word).expanduser()
+    except RuntimeError:
+        return Path(word)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError, RuntimeError):  # too long for a name, or links in a circle
+        return False
+
+
 class ModelFinder:
     """Finds models; `view` is how a config.json is counted, `download` whether the hub may be asked for one."""
 
@@ -26,11 +41,11 @@ class ModelFinder:
 
     def find(self, word: str) -> Model:
         """The model of a word. Raises KvcostError when nothing goes by that name, or its config cannot be read."""
-        path = Path(word).expanduser()
+        path = _path(word)
         named = self.catalog.has("models", word)
         if named and self.view == "serving":
             return self.catalog.model(word)
-        if word.endswith(".json") or ((os.sep in word or not named) and path.exists()):
+        if word.endswith(".json") or ((os.sep in word or not named) and _exists(path)):
             return self._read(path)
         found = self._cached(word)
         if found is not None:

@@ -79,7 +79,12 @@ def _points(word: str) -> list[Any]:
         tokens, separator, time = item.partition("=")
         if not separator:
             raise KvcostError(f"a length is missing before '{item}'", hint="write 4k=390ms,8k=845ms")
-        points[parse_tokens(tokens)] = parse_time(time)
+        length, seconds = parse_tokens(tokens), parse_time(time)
+        if length in points:
+            raise KvcostError(f"{length:,} tokens are given twice", hint="give each length one time")
+        if not seconds:
+            raise KvcostError(f"a measured time of zero at {length:,} tokens", hint="write 4k=390ms,8k=845ms")
+        points[length] = seconds
     return [tuple(sorted(points.items()))]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ..cases.document import Document
 from ..cases.models import ModelFinder
@@ -42,6 +43,15 @@ def catalog_of(values: Mapping[str, Any]) -> Catalog:
     return Catalog(paths)
 
 
+def _stdin(where: str) -> TextIO:
+    """Standard input, as UTF-8 whatever the locale."""
+    if sys.stdin is None:
+        raise KvcostError("standard input is closed", where=where, hint="pipe something into it, or name a file")
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
+    return sys.stdin
+
+
 def _expanded(words: Sequence[str], where: str) -> list[str]:
     """Words with `@file` replaced by the words of the file, and `-` by those of stdin."""
     found: list[str] = []
@@ -49,7 +59,7 @@ def _expanded(words: Sequence[str], where: str) -> list[str]:
         if not word.strip():
             raise KvcostError("an empty value", where=where, hint="give a value or leave the option out")
         if word == "-":
-            found += sys.stdin.read().split()
+            found += _stdin(where).read().split()
         elif word.startswith("@"):
             try:
                 found += Path(word[1:]).read_text(encoding="utf-8").split()
@@ -63,19 +73,24 @@ def _expanded(words: Sequence[str], where: str) -> list[str]:
     return found
 
 
+def _opened(name: str) -> TextIO:
+    try:
+        return Path(name).open(encoding="utf-8", errors="surrogateescape", newline="")
+    except OSError as error:
+        raise KvcostError(f"cannot read {name}: {error.strerror}", where="--input", hint="give a CSV or JSON lines file, or - for stdin") from None
+
+
 def _answer_cases(name: str, make: Ask, reader: Reader, options: Options, known: Sequence[str], style: Style, watch: _Watch, *, explain: bool) -> int:
     """Answer a file of cases; 1 when some rows could not be answered."""
     from ..cases.inputs import price_cases
 
     with contextlib.ExitStack() as stack:
         try:
-            lines = sys.stdin if name == "-" else stack.enter_context(Path(name).open(encoding="utf-8", newline=""))
+            lines = _stdin("--input") if name == "-" else stack.enter_context(_opened(name))
             document, tally = price_cases(make, reader, "stdin" if name == "-" else name, lines, options, known, say_error, explain=explain)
             emit(watch.over(document), style)
         except UnicodeDecodeError:
             raise KvcostError(f"{name} is not UTF-8 text", where="--input", hint="save it as UTF-8") from None
-        except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-            raise KvcostError(f"cannot read {name}: {error.strerror}", where="--input", hint="give a CSV or JSON lines file, or - for stdin") from None
     return 1 if tally.bad else watch.code()
 
 

@@ -19,22 +19,22 @@ def _flat(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(json.dumps(value) if isinstance(value, list | tuple | dict) else value for value in row)
 
 
-def _rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]] | Iterable[tuple[Any, ...]]:
+def _rows(rows: Iterable[tuple[Any, ...]], mixed: bool) -> Iterator[tuple[Any, ...]] | Iterable[tuple[Any, ...]]:
     iterator = iter(rows)
     first = next(iterator, None)
     if first is None:
         return ()
-    nested = any(isinstance(value, list | tuple | dict) for value in first)
+    nested = mixed or any(isinstance(value, list | tuple | dict) for value in first)
     whole = itertools.chain((first,), iterator)
     return map(_flat, whole) if nested else whole
 
 
-def write_delimited(columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], stream: TextIO, delimiter: str) -> None:
-    """Write rows in base units; None is an empty cell, floats round-trip."""
+def write_delimited(columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], stream: TextIO, delimiter: str, *, mixed: bool = False) -> None:
+    """Write rows in base units; None is an empty cell, floats round-trip. `mixed`: any row may hold lists, not only the first."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     writer.writerow(columns)
-    whole, batch = iter(_rows(rows)), 1
+    whole, batch = iter(_rows(rows, mixed)), 1
     while True:
         writer.writerows(itertools.islice(whole, batch))
         text = buffer.getvalue()

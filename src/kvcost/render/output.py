@@ -60,6 +60,8 @@ def _destination(output: str | None) -> Iterator[TextIO]:
         handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     except BrokenPipeError:
         raise
+    except RuntimeError:
+        raise KvcostError(f"cannot write {output}: symbolic links in a circle", where="--output", hint="give the path of a file") from None
     except OSError as error:
         raise KvcostError(f"cannot write {output}: {error.strerror}", where="--output", hint="give a path in a folder that exists and is writable") from None
     try:
@@ -135,7 +137,7 @@ def _write(document: Document, columns: tuple[str, ...], rows: Iterable[tuple[An
     if style.format in ("csv", "tsv"):
         from .delimited import write_delimited
 
-        write_delimited(columns, rows, stream, "," if style.format == "csv" else "\t")
+        write_delimited(columns, rows, stream, "," if style.format == "csv" else "\t", mixed=bool(document.passed))
     elif style.format == "json":
         from .jsons import write_json
 
@@ -166,17 +168,24 @@ def _write_table(document: Document, columns: tuple[str, ...], rows: Sequence[tu
     show_document(document, columns, rows, screen, chosen=style.columns is not None)
 
 
+def _harmless(text: str) -> str:
+    """The text on one line, control characters written out: a file's words do not steer the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text)
+
+
 def say_notices(document: Document, style: Style) -> None:
     """Warnings, a line each, on stderr."""
     if style.quiet:
         return
     for notice in document.notices:
         hint = f" ({notice.hint})" if notice.hint else ""
-        print(f"warning: {notice.code}: {notice.message}{hint}", file=sys.stderr)
+        print(_harmless(f"warning: {notice.code}: {notice.message}{hint}"), file=sys.stderr)
 
 
 def say_error(error: KvcostError) -> None:
     """An error and the hint that mends it, on stderr."""
-    print(f"error: {error}", file=sys.stderr)
+    print(f"error: {_harmless(str(error))}", file=sys.stderr)
     if error.hint:
-        print(f"hint: {error.hint}", file=sys.stderr)
+        print(f"hint: {_harmless(error.hint)}", file=sys.stderr)

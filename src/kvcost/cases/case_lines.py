@@ -1,0 +1,92 @@
+"""The lines of a case file → one case a row: JSON lines or CSV, each row that cannot be read an error of its own."""
+
+import csv
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..errors import KvcostError
+
+__all__ = ["EMPTY", "read_cases"]
+
+EMPTY = 'write CSV with a header, or JSON lines such as {"model": "llama2-70b", "ctx": 4096}'
+Numbered = Iterable[tuple[int, str]]
+
+
+def read_cases(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Mapping[str, Any] | KvcostError]]:
+    """Line number and case of each row; a row that cannot be read is its error."""
+    numbered = enumerate(lines, 1)
+    first = next(((number, line) for number, line in numbered if line.strip("\ufeff \t\r\n")), None)
+    if first is None:
+        raise KvcostError("the file holds no case", where=name, hint=EMPTY)
+    if first[1].lstrip("\ufeff \t").startswith("["):
+        raise KvcostError("a JSON list, not a case a line", where=name, hint=f"{EMPTY}; jq -c '.[]' makes lines of a list")
+    whole = itertools.chain((first,), numbered)
+    if first[1].lstrip("\ufeff \t").startswith("{"):
+        for number, line in whole:
+            if line.strip():
+                yield number, _json_case(line.lstrip("\ufeff")) if _is_text(line) else _NOT_TEXT
+        return
+    yield from _csv_cases(name, whole)
+
+
+def _csv_cases(where: str, numbered: Numbered) -> Iterator[tuple[int, Mapping[str, Any] | KvcostError]]:
+    """Cases of a CSV file, each with the line on which it ends; blank rows are none."""
+    at, whole = 0, True
+
+    def source() -> Iterator[str]:
+        nonlocal at, whole
+        for number, line in numbered:
+            at = number
+            whole = whole and _is_text(line)
+            yield line.lstrip("\ufeff")
+
+    text = source()
+    header = next(text, "")
+    rows = csv.DictReader(itertools.chain((header,), text), delimiter=";" if ";" in header and "," not in header else ",")
+    twice = [name for name, times in Counter(rows.fieldnames or ()).items() if times > 1 and name]
+    if twice:
+        raise KvcostError(f"the column '{twice[0]}' is there twice", where=where, hint="give every column a name of its own")
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            yield at, KvcostError(f"not a row of CSV: {error}", hint="quote cells that hold commas or quotes, and keep each below 128 KiB")
+            continue
+        if row is None:
+            return
+        if not whole:
+            whole = True
+            yield at, _NOT_TEXT
+        elif None in row:
+            yield at, KvcostError("the row has more cells than the header", hint="quote cells that hold commas")
+        elif any(cell and not cell.isspace() for cell in row.values()):
+            yield at, row
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value:
+        raise ValueError(f"{text} is no number that JSON can hold")
+    return value
+
+
+_decode = json.JSONDecoder(parse_float=_finite, parse_constant=_finite).decode
+
+
+def _is_text(line: str) -> bool:
+    """Whether a line is UTF-8: bytes that are not were read as lone surrogates."""
+    return line.isascii() or not any("\udc80" <= char <= "\udcff" for char in line)
+
+
+_NOT_TEXT = KvcostError("not UTF-8 text", hint="save the file as UTF-8")
+
+
+def _json_case(line: str) -> Mapping[str, Any] | KvcostError:
+    try:
+        case = _decode(line)
+    except (ValueError, RecursionError) as error:
+        return KvcostError(f"not a JSON object: {error}", hint='write one object a line, such as {"model": "llama2-70b", "ctx": 4096}')
+    return case if isinstance(case, dict) else KvcostError("not a JSON object", hint="write one object a line")
