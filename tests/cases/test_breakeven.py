@@ -211,3 +211,12 @@ def test_json_is_whole(kvcost):
     (row,) = json.loads(done.out)["rows"]
     assert set(GainRow._fields) <= set(row)
     assert isinstance(row["breakeven_ctx_tokens"], list)
+
+
+def test_a_link_that_saturates_leaves_no_number(kvcost):
+    """Its queue grows without end: null, not infinity, and no bar for a time that nobody sees."""
+    words = ("breakeven", "--model", "llama2-70b", "--ctx", "4k", "--link", "1gbps", "--osl", 256, "--gpu", "h100", "--tp", 8, "--rate", 2, "-q")
+    (row,) = json.loads(kvcost(*words, "--json").out)["rows"]
+    assert (row["link_wait_s"], row["ttft_disagg_s"], row["limit"], row["verdict"]) == (None, None, "link", "colocate")
+    bar = next(line for line in kvcost(*words).out.splitlines() if line.startswith("disaggregated  "))
+    assert bar.split() == ["disaggregated", "saturated"]

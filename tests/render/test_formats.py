@@ -131,15 +131,22 @@ def test_the_document_holds_what_was_asked_and_where_it_is_from(kvcost):
 def test_json_documents_follow_their_schema(kvcost):
     schemas = {part["properties"]["schema"]["const"]: part for part in json.loads(kvcost("schema", "result").out)["oneOf"]}
     kinds = {"integer": int, "number": (int, float), "string": str, "null": type(None), "boolean": bool, "array": list}
-    for words in (CASE, ("size", "--model", "llama2-70b", "--ctx", "4k"), ("transfer", "--model", "llama2-70b", "--ctx", "4k", "--bandwidth", "inf")):
+    priced = (
+        CASE,
+        ("size", "--model", "llama2-70b", "--ctx", "4k"),
+        ("transfer", "--model", "llama2-70b", "--ctx", "4k", "--bandwidth", "inf"),
+        ("compute", "--model", "llama2-70b", "--ctx", "4k", "--gpu", "h100", "--tp", "8"),
+        ("breakeven", *CASE[1:], "--osl", "256", "--gpu", "h100", "--tp", "8", "--rate", "2"),
+    )
+    for words in (*priced, ("models", "llama2-70b"), ("links",), ("gpus",), ("engines",), ("explain", "kv_bytes"), ("explain",)):
         document = json.loads(kvcost(*words, "--json").out)
         schema = schemas[document["schema"]]
         assert set(schema["required"]) <= set(document)
         fields = schema["properties"]["rows"]["items"]["properties"]
         for row in document["rows"]:
-            for key, value in row.items():
-                types = fields[key]["type"]
-                assert isinstance(value, tuple(kinds[name] for name in ([types] if isinstance(types, str) else types))), key
+            assert not fields or set(row) <= set(fields), words
+            for key in set(row) & set(fields):
+                assert isinstance(row[key], tuple(kinds[name] for name in fields[key]["type"])), key
 
 
 # In this order, whatever follows them.

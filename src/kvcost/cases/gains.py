@@ -139,7 +139,7 @@ def filled(outcome: Outcome, sides: Sides, deployment: Deployment, verdict: Verd
         net_gain_low_s=verdict.net_gain_low_s,
         net_gain_high_s=verdict.net_gain_high_s,
         link_utilisation=disagg.link_utilisation,
-        link_wait_s=disagg.link_wait_s,
+        link_wait_s=None if disagg.link_wait_s == float("inf") else disagg.link_wait_s,
         verdict=verdict.verdict,
         reason=verdict.reason,
         mono_wait_s=mono.wait_s,

@@ -12,6 +12,8 @@ from .transfer import TransferRow
 __all__ = ["result_schema"]
 
 _ROWS: dict[str, tuple[type, ...]] = {"size": (SizeRow,), "transfer": (TransferRow,), "compute": (ComputeRow,), "breakeven": (TransferRow, GainRow)}
+# Catalogs and texts: their rows hold what each entry has.
+_OTHERS = ("models", "links", "gpus", "engines", "explain", "import")
 _TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 _NOTICE = {"type": "object", "properties": {key: {"type": "string"} for key in ("code", "message", "hint")}, "required": ["code", "message"]}
 
@@ -37,9 +39,9 @@ def _document(command: str, rows: tuple[type, ...]) -> dict[str, Any]:
 
 
 def result_schema() -> dict[str, Any]:
-    """One schema for every pricing command's document, told apart by its `schema` field."""
+    """One schema for every command's document, told apart by its `schema` field; the pricing commands' rows field by field."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "kvcost result",
-        "oneOf": [_document(command, rows) for command, rows in _ROWS.items()],
+        "oneOf": [_document(command, rows) for command, rows in {**_ROWS, **dict.fromkeys(_OTHERS, ())}.items()],
     }

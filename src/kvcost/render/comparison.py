@@ -103,7 +103,9 @@ def _sides(row: Row) -> list[Column]:
 
 
 def _segments(row: Row, side: str) -> list[tuple[str, str, float]]:
-    """Mark, name and seconds of each part of a side's TTFT, in the order in which a request meets them."""
+    """Mark, name and seconds of each part of a side's TTFT, in the order in which a request meets them; none where it saturates."""
+    if row[f"ttft_{side}_s"] is None:
+        return []
     if side == "mono":
         parts = [("w", "wait", "mono_wait_s"), ("r", "running step", "mono_residual_s"), ("P", "prefill", "mono_prompt_s")]
     else:
