@@ -274,3 +274,15 @@ def test_with_transfer_is_what_disagg_does():
     _, steps, _, cap, _ = parts(SETUPS[1])
     work, side = Work(2048, 256, 4.0), Split(steps, steps, cap)
     assert with_transfer(pools(work, side), 0.05)[1:] == disagg(work, side, 0.05)[1:]
+
+
+@pytest.mark.parametrize("concurrency", [1, 8, 200, 5000])
+@pytest.mark.parametrize("chunk_tokens", [2048, 100_000])
+@pytest.mark.parametrize("transfer_s", [0.0, 0.1, 5.0])
+def test_a_closed_loop_has_a_finite_p90_not_below_the_mean(concurrency, chunk_tokens, transfer_s):
+    steps = measured_steps({1024: 0.05, 131072: 12.0}, {1: 0.010, 256: 0.030})
+    work = Work(131072, 2, concurrency=concurrency)
+    ours = mono(work, Colocated(steps, instances=2, chunk_tokens=chunk_tokens))
+    theirs = disagg(work, Split(steps, steps), transfer_s)
+    assert ours.ttft_s <= mono_ttft_s(ours) < math.inf
+    assert theirs.ttft_s <= disagg_ttft_s(theirs) <= max(theirs.ttft_s, concurrency * max(12.0, transfer_s) + theirs.ttft_s)

@@ -163,7 +163,7 @@ def _closed(work: Work, side: Split, transfer_s: float, in_flight: float) -> Dis
     curves = pool_curves(work, side)
 
     def at(rate: float) -> Disagg:
-        return with_transfer(pools(work._replace(rate_per_s=rate, concurrency=None), side, curves), transfer_s)
+        return with_transfer(pools(work._replace(rate_per_s=rate), side, curves), transfer_s)
 
     idle = at(0.0)
     if idle.e2e_s is None:

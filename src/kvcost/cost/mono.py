@@ -147,7 +147,7 @@ def _answered(work: Work, side: Colocated, curves: Curves, cap: Cap, rate: float
     if work.new_tokens <= steps.budget_tokens:
         left_s = residual_s(steps.step_s, steps.added_s, rate, second)
         left_s = half_s + (left_s - half_s) * router_factor(side.router, side.instances)
-        wait_s, left_s = 0.0, left_s - half_s * idle
+        wait_s, left_s = 0.0, max(0.0, left_s - half_s * idle)
     else:
         wait_s = steps.wait_s
         left_s = half_s * max(0.0, 1.0 - rate * steps.prompt_s) * (1.0 - idle)

@@ -84,20 +84,26 @@ def mono_ttft_s(answer: Mono, quantile: float = 0.9) -> float | None:
     """TTFT that a share `quantile` of requests stays under, seconds; None where the deployment saturates.
 
     n > b: S + max(g*Q(l, s_e) + d/2*(1 - l*S), q*d*(1 - l*S)); n <= b: the embedded chain over prompts a step,
-    of which round-robin leaves 1/k beside the law of a lone prompt.
+    of which round-robin leaves 1/k beside the law of a lone prompt. In a closed loop never below the mean: a queue
+    that always holds the same requests hardly varies.
 
     Source: simulation; median 2 % up to 70 % load, 10 % at 85 %.
     """
     if answer.ttft_s is None or answer.own_s is None:
         return None
     side, steps, idle = answer.side, answer.steps, exp(-answer.batch)
+    closed = answer.work.concurrency is not None
     if answer.work.new_tokens <= steps.budget_tokens:
-        return _bulk_ttft_s(answer, quantile)
+        value = _bulk_ttft_s(answer, quantile)
+        return max(value, answer.ttft_s) if closed else value
     inside = max(0.0, quantile - idle) / (1.0 - idle) if idle < 1.0 else 0.0
     factor = router_factor(side.router, side.instances)
     running = max(0.0, 1.0 - answer.rate_per_s * steps.prompt_s)
     queue_s = factor * md1_quantile_s(answer.rate_per_s, steps.packed_s, quantile)
-    return answer.own_s + max(queue_s + steps.step_s / 2 * running * (1.0 - idle), inside * steps.step_s * running)
+    if closed:  # no more than the other requests can be in front
+        queue_s = min(queue_s, quantile * answer.batch * steps.packed_s)
+    value = answer.own_s + max(queue_s + steps.step_s / 2 * running * (1.0 - idle), inside * steps.step_s * running)
+    return max(value, answer.ttft_s) if closed else value
 
 
 def mono_gap_s(answer: Mono, quantile: float = 0.99) -> float | None:
@@ -139,16 +145,23 @@ def mono_gap_ends_s(answer: Mono) -> tuple[float, float] | None:
 
 
 def disagg_ttft_s(answer: Disagg, quantile: float = 0.9) -> float | None:
-    """TTFT that a share `quantile` of requests stays under, seconds: w_P (and w_L) replaced by g*Q of the slower stage."""
+    """TTFT that a share `quantile` of requests stays under, seconds: w_P (and w_L) replaced by g*Q of the slower stage.
+
+    In a closed loop never below the mean, see `mono_ttft_s`.
+    """
     if answer.ttft_s is None:
         return None
     found, side = answer.pools, answer.pools.side
-    ports = side.link_ports
+    ports, others = side.link_ports, found.work.concurrency
     if side.prefill_servers <= ports and answer.transfer_s > found.prefill_s and side.first_token == "decode":
-        queue_s = pool_quantile_s(found.rate_per_s, answer.transfer_s, ports, side.router, quantile)
-        return max(answer.ttft_s, answer.ttft_s - found.prefill_wait_s - answer.link_wait_s + queue_s)
-    queue_s = pool_quantile_s(found.rate_per_s, found.prefill_s, side.prefill_servers, side.router, quantile)
-    return answer.ttft_s - found.prefill_wait_s + queue_s
+        slowest_s, servers, waited_s = answer.transfer_s, ports, found.prefill_wait_s + answer.link_wait_s
+    else:
+        slowest_s, servers, waited_s = found.prefill_s, side.prefill_servers, found.prefill_wait_s
+    queue_s = pool_quantile_s(found.rate_per_s, slowest_s, servers, side.router, quantile)
+    if others is not None:  # no more than the other requests can be in front
+        queue_s = min(queue_s, quantile * max(0.0, others - 1) * slowest_s / servers)
+    value = answer.ttft_s - waited_s + queue_s
+    return max(value, answer.ttft_s) if others is not None or slowest_s == answer.transfer_s else value
 
 
 def disagg_gap_s(answer: Disagg) -> float | None:
