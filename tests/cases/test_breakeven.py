@@ -220,3 +220,11 @@ def test_a_link_that_saturates_leaves_no_number(kvcost):
     assert (row["link_wait_s"], row["ttft_disagg_s"], row["limit"], row["verdict"]) == (None, None, "link", "colocate")
     bar = next(line for line in kvcost(*words).out.splitlines() if line.startswith("disaggregated  "))
     assert bar.split() == ["disaggregated", "saturated"]
+
+
+def test_prompts_of_one_token_have_a_goodput(kvcost):
+    """Hundreds of them share a step, more than the chain of prompts a step counts."""
+    words = ("--ctx", 1, "--osl", 2, "--gpu", "l40s", "--rate", 0, "--slo-ttft", "500ms", "--objective", "tpot", "-q", "--json")
+    ran = kvcost("breakeven", "--model", "mistral-7b-v0.3", "--link", "nvlink4", *words)
+    assert ran.code == 0
+    assert json.loads(ran.out)["rows"][0]["goodput_mono_per_gpu"] > 0

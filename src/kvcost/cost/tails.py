@@ -71,6 +71,8 @@ def _pieces(answer: Mono) -> list[tuple[float, float, float]]:
 def _bulk_ttft_s(answer: Mono, quantile: float) -> float:
     """Inverts the distribution of the pieces by bisection."""
     pieces = _pieces(answer)
+    if not pieces:  # hundreds of tiny prompts a step: they hardly vary
+        return answer.ttft_s or 0.0
     low, high = 0.0, max(start + time for _, start, time in pieces)
     held = quantile * sum(weight for weight, _, _ in pieces)
     for _ in range(45):
