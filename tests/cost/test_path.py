@@ -153,3 +153,8 @@ def test_staging_copies_at_the_speed_of_a_slot(kvcost, link):
 def test_slots_that_are_there_already_are_the_copies(kvcost, path, expected):
     ran = kvcost("transfer", "--model", "llama2-70b", "--ctx", "4096", "--path", path, "--staging", "host", "--format", "csv", "--columns", "link")
     assert ran.out.splitlines()[1] == expected
+
+
+def test_a_bandwidth_takes_the_place_of_an_unlimited_link(kvcost):
+    words = ("transfer", "--model", "llama2-70b", "--ctx", "4096", "--bandwidth", "10GB/s", "--format", "csv", "--columns", "line_rate_s")
+    assert kvcost(*words, "--link", "inf").out == kvcost(*words).out == "line_rate_s\n0.134217728\n"

@@ -193,7 +193,7 @@ def _forwarded(hops: Sequence[Link], forwarding: Forwarding | None) -> Link:
 
 def _at_rate(link: Link | None, bandwidth: float | None) -> Link:
     """The link with the user's line rate; its efficiency and range keep their shares of it."""
-    if link is None or bandwidth == inf:
+    if link is None or bandwidth == inf or (bandwidth is not None and link.achieved_bytes_per_s == inf):
         return user_link(bandwidth or inf)
     if bandwidth is None:
         return link
