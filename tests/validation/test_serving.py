@@ -26,16 +26,14 @@ def votes():
 
 
 def test_tpot_of_dense_fp8_servers(aggregated):
-    """Ten rows of one model are left out: four of them are faster than the GPU's peaks allow, as with cached prompts.
-
-    With them MAPE is 19.5 % and the median 13.8 %, beyond both goals; without them 16.2 and 12.8 %.
-    """
+    """All rows, the goal's 18 and 11 %; ten rows of one model are twice as fast as we say, printed apart."""
     every = [row for row in aggregated if row.group[:2] == ("dense", "fp8")]
     found = serving.errors(row for row in every if row.group[2] != "Llama-3.1-8B-Instruct-FP8")
     print("all rows:", serving.errors(every), "without ten:", found, sep="\n")
-    assert found.mape <= 0.18
-    assert found.median <= 0.14  # the goal is 0.11; B200 at 8 bit is the difference, see the table
-    assert found.plain_mape > 1.5 * found.mape
+    whole = serving.errors(every)
+    assert whole.mape <= 0.18
+    assert whole.median <= 0.11
+    assert whole.plain_mape > 1.5 * whole.mape
 
 
 def test_tpot_of_all_dense_servers(aggregated):
@@ -45,7 +43,7 @@ def test_tpot_of_all_dense_servers(aggregated):
 
 
 def test_tpot_of_split_servers(split):
-    """MLA + MoE on H200 is near; Blackwell rows run with speculative decoding, which the forms leave out, and are far."""
+    """MLA + MoE on H200 is near; Blackwell rows are far: we are too slow. The rows do not say whether they speculate."""
     assert serving.errors(row for row in split if row.group[3] == "h200_sxm").mape <= 0.15
     print(serving.errors(split))
 

@@ -7,7 +7,10 @@ __all__ = ["QUANTITIES", "Quantity"]
 _KV = "PagedAttention (SOSP'23) section 3 for the form; layer kinds as vLLM and transformers cache them"
 _VLLM = "vLLM KV cache groups and NixlConnector"
 _LINK = "vendor data sheets, one direction; published link benchmarks for what is achieved (`kvcost links NAME`)"
-_SIMULATED = "closed forms held against a discrete-event simulator; median error 1 to 5 %, TTFT under load good to a factor of two against hardware"
+_SIMULATED = (
+    "closed forms held against a discrete-event simulator, median error 1 to 5 %;"
+    " TTFT under load off by a median factor of 3 to 6 against published serving runs"
+)
 _ENGINE = "published engine measurements (`kvcost engines NAME`)"
 
 

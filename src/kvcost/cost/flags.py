@@ -35,7 +35,7 @@ def _mono_flags(outcome: Outcome) -> list[Flag]:
     rho = answer.rate_per_s * answer.steps.packed_s
     if rho > _BUSY:
         size = "neither side settles" if rho > _FULL else "p90 TTFT may be off by up to 65 %"
-        found.append(("mono-busy", f"monolithic: prompts take {rho:.0%} of the time: {size}", "read TTFT as good to a factor of two"))
+        found.append(("mono-busy", f"monolithic: prompts take {rho:.0%} of the time: {size}", "read TTFT as an order of magnitude"))
     if answer.steps.budget_tokens < work.new_tokens <= _CHUNK_EDGE * answer.steps.budget_tokens:
         found.append(("chunk-edge", "the prompt is just above the chunk budget: monolithic TTFT is 10 to 19 % too low", "raise --chunk a little"))
     return found
