@@ -226,6 +226,14 @@ def test_bytes_that_are_no_text_cost_one_row(price):
     assert "cases.csv:3: not UTF-8 text" in ran.err
 
 
+def test_a_binary_file_is_one_error(price):
+    ran = price(bytes(range(128, 256)) * 20 + b"\n" + bytes(range(128, 256)))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("error: ") == 1
+    assert "cases.csv: not UTF-8 text" in ran.err
+
+
 def test_a_json_list_is_refused_with_the_way_to_make_lines_of_it(price):
     ran = price('[{"model": "llama2-70b", "ctx": 1024}]')
     assert (ran.code, ran.out) == (2, "")

@@ -21,6 +21,8 @@ def read_cases(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Mapping[s
     first = next(((number, line) for number, line in numbered if line.strip("\ufeff \t\r\n")), None)
     if first is None:
         raise KvcostError("the file holds no case", where=name, hint=EMPTY)
+    if not _is_text(first[1]):
+        raise KvcostError("not UTF-8 text", where=name, hint="save the file as UTF-8; " + EMPTY)
     if first[1].lstrip("\ufeff \t").startswith("["):
         raise KvcostError("a JSON list, not a case a line", where=name, hint=f"{EMPTY}; jq -c '.[]' makes lines of a list")
     whole = itertools.chain((first,), numbered)
