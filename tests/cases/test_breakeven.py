@@ -228,3 +228,24 @@ def test_prompts_of_one_token_have_a_goodput(kvcost):
     ran = kvcost("breakeven", "--model", "mistral-7b-v0.3", "--link", "nvlink4", *words)
     assert ran.code == 0
     assert json.loads(ran.out)["rows"][0]["goodput_mono_per_gpu"] > 0
+
+
+LIMITED = ("breakeven", "--model", "llama2-70b", "--ctx", "4k", "--link", "100gbe", "--osl", 256, "--gpu", "h100", "--tp", 8, "--rate", 2)
+
+
+def test_limits_that_neither_side_meets_are_named(kvcost):
+    ran = kvcost(*LIMITED, "--slo-ttft", "1ms", "--slo-tpot", "1s", "--objective", "goodput", "--json")
+    (row,) = json.loads(ran.out)["rows"]
+    assert (row["verdict"], row["reason"]) == ("infeasible", "neither side meets the limits at any rate")
+    assert "neither side meets --slo-ttft at any rate" in ran.out
+    (row,) = json.loads(kvcost(*LIMITED, "--slo-ttft", "1ms", "--slo-tpot", "1ms", "--json").out)["rows"]
+    assert row["verdict"] == "mixed"
+    assert "neither side meets the limits at any rate" in row["reason"]
+    assert "limits-not-met" not in kvcost(*LIMITED, "--slo-ttft", "5s", "--slo-tpot", "1s", "--json").out
+
+
+def test_a_reason_asked_alone_is_the_reason_of_the_whole_answer(kvcost):
+    words = (*LIMITED, "--slo-ttft", "1s", "--slo-tpot", "50ms", "--objective", "goodput", "-q")
+    (row,) = json.loads(kvcost(*words, "--json").out)["rows"]
+    (alone,) = json.loads(kvcost(*words, "--json", "--columns", "reason").out)["rows"]
+    assert alone["reason"] == row["reason"]

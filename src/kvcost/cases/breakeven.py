@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from math import inf, isnan, nan
 from typing import Any
 
 from ..cost.breakeven import breakeven, saved_needed_s
@@ -18,7 +19,7 @@ from .deployment import DEPLOYMENT_OPTIONS, EXPECTED_FIRST, Builder, Deployment,
 from .document import Source
 from .gains import Asked, GainRow, article_gain, filled
 from .plan import Options, Path, Work, held_tokens
-from .reading import Reader
+from .reading import Reader, flag
 from .transfer import TRANSFER_OPTIONS, TransferQuestion, TransferRow
 
 __all__ = ["BREAKEVEN_OPTIONS", "BreakevenQuestion"]
@@ -131,14 +132,15 @@ class BreakevenQuestion:
         expected = outcomes[0]
         wanted = [field for field in _SOLVED if self._wants(field) or (field == "breakeven_osl_tokens" and self._wants("reason"))]
         solved = {field: breakeven(cases[0], _SOLVED[field], asked.objective) for field in wanted}
-        goodputs = _goodputs(cases, asked.limits) if asked.limits and self._wants("goodput_mono_per_gpu", "goodput_disagg_per_gpu", "verdict") else []
+        decides = asked.objective == "goodput" or self._wants("goodput_mono_per_gpu", "goodput_disagg_per_gpu", "verdict", "reason")
+        goodputs = _goodputs(cases, asked.limits) if asked.limits and decides else []
         if self._wants_bits(work):
             solved["breakeven_kv_bits"] = breakeven(cases[0], "kv-bits", asked.objective, kv_case=self._at_bits(work, path, deployment, cases[0].work))
         osl_root = solved.get("breakeven_osl_tokens")
         turned = sign_turned_by(cases[0], _variants(cases[0], transfer_of(work, path, deployment, "low")), asked.objective) if self._wants("reason") else ()
-        ratios = [theirs / ours if ours else (float("inf") if theirs else 1.0) for ours, theirs in goodputs]
-        if asked.objective == "goodput" and not ratios:
-            ratios = [1.0]
+        ratios = _goodput_ratios(goodputs)
+        if ratios and isnan(ratios[0]):
+            self._note_limits(cases[:1], asked.limits)
         verdict = decide(outcomes, asked.objective, goodput_ratios=ratios, breakeven_osl=osl_root, turned_by=turned)
         for notice in flags(expected):
             found = Notice(*notice)
@@ -162,6 +164,16 @@ class BreakevenQuestion:
             **threshold,
             **self.layout,
         )
+
+    def _note_limits(self, cases: Sequence[Case], limits: Limits | None) -> None:
+        """Warn of the limits that even alone neither side meets at any rate."""
+        given = {name: value for name, value in (limits or Limits())._asdict().items() if value is not None and name != "attainment"}
+        alone = {name: Limits(attainment=limits.attainment if limits else None)._replace(**{name: value}) for name, value in given.items()}
+        unmet = [flag(f"slo_{name.removesuffix('_s')}") for name, only in alone.items() if not any(_goodputs(cases, only)[0])]
+        words = " and ".join(unmet) if unmet else " with ".join(flag(f"slo_{name.removesuffix('_s')}") for name in given)
+        notice = Notice("limits-not-met", f"neither side meets {words} at any rate", "loosen them, or give faster GPUs, more tensor parallelism or a faster link")
+        if notice not in self._notices:
+            self._notices.append(notice)
 
     def _wants_bits(self, work: Work) -> bool:
         """The root over KV bits prepares the model anew at every point, so it is found for people and on request alone."""
@@ -229,6 +241,12 @@ def _root(field: str, solved: Any) -> Any:
     if field == "breakeven_ctx_tokens":
         return solved.intervals or None
     return solved.value
+
+
+def _goodput_ratios(goodputs: Sequence[tuple[float, float]]) -> list[float]:
+    """Split over monolithic, run by run; NaN first where neither side has any goodput in the expected run."""
+    ratios = [theirs / ours if ours else (inf if theirs else 1.0) for ours, theirs in goodputs]
+    return [nan, *ratios[1:]] if goodputs and not any(goodputs[0]) else ratios
 
 
 def _goodputs(cases: Sequence[Case], limits: Limits) -> list[tuple[float, float]]:

@@ -7,7 +7,7 @@ least favourable of the joint runs; `worse` is the mirror image; anything betwee
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil, inf
+from math import ceil, inf, isnan
 from typing import Literal, NamedTuple
 
 from ..errors import KvcostError
@@ -101,7 +101,8 @@ def decide(
     """The verdict from the joint runs, the expected one first; one run alone is a verdict without a range.
 
     A named objective decides by its class; under `all` the classes that are no tie must agree, else `mixed`. A side that
-    saturates at this load loses; both, or one that its weights do not fit: infeasible. Only the sentence knows of
+    saturates at this load loses; both, or one that its weights do not fit: infeasible. A first goodput ratio of NaN says
+    that neither side meets the limits at any rate: infeasible where goodput decides, said in the reason elsewhere. Only the sentence knows of
     breakeven_osl (the solved axis, or its root; without either the simple formula) and of `turned_by`, what alone turns
     the sign (see `sign_turned_by`).
 
@@ -112,9 +113,13 @@ def decide(
     if objective == "goodput" and not goodput_ratios:
         raise KvcostError("goodput needs limits", hint="give --slo-ttft or --slo-tpot")
     expected = outcomes[0]
+    unmet = bool(goodput_ratios) and isnan(goodput_ratios[0])
+    goodput_ratios = () if unmet else goodput_ratios
     classes = classes_of(outcomes, goodput_ratios)
     gains = [gain for gain in (_gain(outcome, objective) for outcome in outcomes) if gain is not None]
     ends = (_gain(expected, objective), min(gains), max(gains)) if gains and len(gains) == len(outcomes) else (_gain(expected, objective), None, None)
+    if unmet and objective == "goodput":
+        return Verdict("infeasible", _UNMET, classes, *ends)
     limits = expected.mono.limit, expected.disagg.limit
     if any(limits) and objective != "goodput":
         unfit = "weights" in (expected.mono.limit_name, expected.disagg.pools.limit_name)
@@ -127,6 +132,8 @@ def decide(
     reason += _at_the_ends(outcomes, classes)
     if turned_by:
         reason += f"; {' or '.join(turned_by)} alone turns the sign"
+    if unmet:
+        reason += f"; {_UNMET}"
     return Verdict(verdict, reason, classes, *ends)
 
 
@@ -156,6 +163,7 @@ _LIMITS = {
     "decode-compute": "the batch grows without end",
     "link": "the link never catches up",
 }
+_UNMET = "neither side meets the limits at any rate"
 _CAPS = {"kv": "the KV cache is full", "max-seqs": "the batch is at max-seqs", "weights": "weights and one request do not fit"}
 
 
