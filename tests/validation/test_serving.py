@@ -71,6 +71,8 @@ def test_direction_of_goodput(case, router):
 def test_tables(aggregated, split, votes):
     for rows in (aggregated, split):
         for depth in (2, 5):
-            print("\n" + serving.table(rows, depth))
+            table = serving.table(rows, depth)
+            assert len(table.splitlines()) == 2 + len({row.group[:depth] for row in rows})
+            print("\n" + table)
     print("\n" + verdicts.table(votes))
     print("\n" + goodput.table())

@@ -171,7 +171,9 @@ class BreakevenQuestion:
         alone = {name: Limits(attainment=limits.attainment if limits else None)._replace(**{name: value}) for name, value in given.items()}
         unmet = [flag(f"slo_{name.removesuffix('_s')}") for name, only in alone.items() if not any(_goodputs(cases, only)[0])]
         words = " and ".join(unmet) if unmet else " with ".join(flag(f"slo_{name.removesuffix('_s')}") for name in given)
-        notice = Notice("limits-not-met", f"neither side meets {words} at any rate", "loosen them, or give faster GPUs, more tensor parallelism or a faster link")
+        notice = Notice(
+            "limits-not-met", f"neither side meets {words} at any rate", "loosen them, or give faster GPUs, more tensor parallelism or a faster link"
+        )
         if notice not in self._notices:
             self._notices.append(notice)
 
