@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "What a field of the output means: formula, symbols, source."),
     "schema": ("schema", "JSON Schema of results and of catalog entries."),
 }
+MAX_HELP_WIDTH = 120
 EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED = 2, 70, 130
 # typer carries its own copy of click, so its exception types are reached through typer's.
 _ClickError: Any = typer.BadParameter.__mro__[2]
@@ -54,7 +55,7 @@ class _Commands(TyperGroup):
             return None
         module = importlib.import_module(f".{COMMANDS[cmd_name][0]}", __package__)
         app = getattr(module, f"{cmd_name}_app", None) or module.app
-        app.info.context_settings = {"help_option_names": ["-h", "--help"]}
+        app.info.context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": MAX_HELP_WIDTH}
         app.rich_markup_mode = None
         app._add_completion = False
         return _unwrapped(typer.main.get_command(app))

@@ -1,6 +1,6 @@
 """`kvcost models`, `kvcost links`, `kvcost gpus`, `kvcost engines`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,21 +18,12 @@ def _command(kind: str, example: str) -> typer.Typer:
     app = typer.Typer()
 
     @app.command(
-        kind, help=f"The {kind} that kvcost knows, with where their figures come from.\n\n\b\nkvcost {kind}\nkvcost {kind} {example}\nkvcost {kind} --json"
+        kind,
+        cls=o.Grouped,
+        help=f"The {kind} that kvcost knows, with where their figures come from.\n\n\b\nkvcost {kind}\nkvcost {kind} {example}\nkvcost {kind} --json",
     )
-    def show(
-        name: Name = None,
-        like: Like = None,
-        format: o.Format = None,  # noqa: A002
-        json: o.Json = False,
-        output: o.Output = None,
-        columns: o.Columns = None,
-        catalog: o.CatalogPath = None,
-        color: o.Color = "auto",
-        quiet: o.Quiet = False,
-        debug: o.Debug = False,  # noqa: ARG001
-    ) -> int:
-        values = {"format": format, "json": json, "output": output, "columns": columns, "catalog": catalog, "color": color, "quiet": quiet}
+    @o.taking(("catalog", *o.OUTPUT))
+    def show(name: Name = None, like: Like = None, **values: Any) -> int:
         document = entries_document(catalog_of(values), kind, name, like)
         emit(document, style_of(values))
         return EXIT_NOTHING if document.total == 0 else 0

@@ -1,5 +1,7 @@
 """`kvcost compute`."""
 
+from typing import Any
+
 import typer
 
 from ..cases.compute import COMPUTE_OPTIONS, ComputeQuestion
@@ -9,37 +11,9 @@ from .asking import answer
 app = typer.Typer()
 
 
-@app.command()
-def compute(
-    model: o.Model = None,
-    ctx: o.Ctx = None,
-    kv_dtype: o.KvDtype = None,
-    state_dtype: o.StateDtype = None,
-    encoder_tokens: o.EncoderTokens = None,
-    engine: o.Overhead = None,
-    gpu: o.Gpu = None,
-    tp: o.Tp = None,
-    pp: o.Pp = None,
-    attention_dp: o.AttentionDp = None,
-    weight_dtype: o.WeightDtype = None,
-    phase: o.Phase = None,
-    batch: o.Batch = None,
-    cached: o.Cached = None,
-    prefill_time: o.PrefillTime = None,
-    decode_step_time: o.DecodeStepTime = None,
-    view: o.View = "serving",
-    download: o.Download = False,
-    input: o.Input = None,  # noqa: A002
-    explain: o.Explain = False,
-    format: o.Format = None,  # noqa: A002
-    json: o.Json = False,
-    output: o.Output = None,
-    columns: o.Columns = None,
-    catalog: o.CatalogPath = None,
-    color: o.Color = "auto",
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,
-) -> int:
+@app.command(cls=o.Grouped)
+@o.taking((*COMPUTE_OPTIONS, *o.PRICING), engine=o.OVERHEAD)
+def compute(**values: Any) -> int:
     r"""How long a prefill or a decode step takes, what bounds it, and how far off that may be.
 
     \b
@@ -47,4 +21,4 @@ def compute(
     kvcost compute --model llama3.1-8b --gpu a100,h100,l40s --ctx 1k..32k --phase prefill,decode --batch 1,32
     kvcost compute --model deepseek-v3 --gpu h200 --tp 8 --weight-dtype fp8 --ctx 8k --explain
     """
-    return answer(ComputeQuestion, COMPUTE_OPTIONS, locals())
+    return answer(ComputeQuestion, COMPUTE_OPTIONS, values)

@@ -1,6 +1,6 @@
 """`kvcost explain`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,7 @@ from . import options as o
 from .asking import style_of
 
 app = typer.Typer()
+Asked = Annotated[str | None, typer.Argument(metavar="[QUANTITY]", help="A field of the output; without one, all of them.", show_default=False)]
 
 
 def _field(words: str) -> str:
@@ -26,17 +27,9 @@ def _field(words: str) -> str:
     return shown.get(plain, plain)
 
 
-@app.command()
-def explain(
-    quantity: Annotated[str | None, typer.Argument(metavar="[QUANTITY]", help="A field of the output; without one, all of them.", show_default=False)] = None,
-    format: o.Format = None,  # noqa: A002
-    json: o.Json = False,
-    output: o.Output = None,
-    columns: o.Columns = None,
-    color: o.Color = "auto",
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,  # noqa: ARG001
-) -> int:
+@app.command(cls=o.Grouped)
+@o.taking(o.OUTPUT)
+def explain(quantity: Asked = None, **values: Any) -> int:
     r"""What a field of the output means: its formula, its symbols, where it is from.
 
     \b
@@ -50,6 +43,5 @@ def explain(
             raise KvcostError(f"unknown quantity '{quantity}'", hint=f"nearest: {', '.join(near_names(quantity, QUANTITIES))}; `kvcost explain` lists all")
         found = {name: QUANTITIES[name]}
     rows = [(name, *text) for name, text in found.items()]
-    style = style_of({"format": format, "json": json, "output": output, "columns": columns, "color": color, "quiet": quiet})
-    emit(Document("explain", {"quantity": quantity}, ("quantity", *Quantity._fields), rows, len(rows), [], dict), style)
+    emit(Document("explain", {"quantity": quantity}, ("quantity", *Quantity._fields), rows, len(rows), [], dict), style_of(values))
     return 0

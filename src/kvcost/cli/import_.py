@@ -1,6 +1,6 @@
 """`kvcost import`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,22 +11,12 @@ from . import options as o
 from .asking import catalog_of, style_of
 
 import_app = typer.Typer()
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="config.json files, their folders, or hub ids.", show_default=False)]
 
 
-@import_app.command("import")
-def import_files(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="config.json files, their folders, or hub ids.", show_default=False)],
-    view: o.View = "serving",
-    download: o.Download = False,
-    format: o.Format = None,  # noqa: A002
-    json: o.Json = False,
-    output: o.Output = None,
-    columns: o.Columns = None,
-    catalog: o.CatalogPath = None,
-    color: o.Color = "auto",
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,  # noqa: ARG001
-) -> int:
+@import_app.command("import", cls=o.Grouped)
+@o.taking(("view", "download", "catalog", *o.OUTPUT))
+def import_files(files: Files, **values: Any) -> int:
     r"""Turn a Hugging Face config.json into a catalog entry: YAML for --catalog, to keep and to edit.
 
     \b
@@ -34,9 +24,8 @@ def import_files(
     kvcost size --catalog models.yaml --model NAME --ctx 32k
     kvcost import Qwen/Qwen3-8B --json
     """
-    values = {"format": format, "json": json, "output": output, "columns": columns, "catalog": catalog, "color": color, "quiet": quiet}
     style = style_of(values)
-    document = import_document(ModelFinder(catalog_of(values), view, download), files)
+    document = import_document(ModelFinder(catalog_of(values), values["view"], values["download"]), files)
     if style.format != "table":
         emit(document, style)
         return 0

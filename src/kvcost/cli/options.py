@@ -1,98 +1,172 @@
-"""Every option, spelled once. A value is one or more words; lists and ranges are read in `cases`."""
+"""Every option, spelled once, in the order in which every command's help lists them.
 
-from typing import Annotated
+A command says which it takes; typer reads them from the signature that `taking` gives its function. A value is one
+or more words; lists and ranges are read in `cases`.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
-Words = list[str] | None
+__all__ = ["OUTPUT", "PRICING", "Grouped", "taking"]
 
 
-# model, KV
-Model = Annotated[Words, typer.Option("--model", metavar="NAME|PATH,...", help="Catalog name, config.json or its folder, cached hub id.", show_default=False)]
-Ctx = Annotated[Words, typer.Option("--ctx", metavar="TOKENS,...", help="Prompt tokens: 4096, 4k, 1k,8k, 1k..128k.", show_default=False)]
-KvDtype = Annotated[
-    Words, typer.Option("--kv-dtype", metavar="DTYPE,...", help="auto bf16 fp16 fp8 fp8_ds_mla int8 int4:gN[:zero] nvfp4 kivi2.", show_default="auto")
-]
-StateDtype = Annotated[Words, typer.Option("--state-dtype", metavar="DTYPE,...", help="Of recurrent state: bf16 fp16 fp32 fp8.", show_default="the model's")]
-EncoderTokens = Annotated[
-    Words, typer.Option("--encoder-tokens", metavar="TOKENS,...", help="Encoder output of an encoder-decoder.", show_default="the model's")
-]
-BlockSize = Annotated[Words, typer.Option("--block-size", metavar="TOKENS,...", help="Tokens a page.", show_default="the engine's")]
-HybridCache = Annotated[
-    Words, typer.Option("--hybrid-cache", metavar="on|off", help="off: window layers keep and send every token.", show_default="the engine's")
-]
-PrefixHit = Annotated[Words, typer.Option("--prefix-hit", metavar="TOKENS|SHARE", help="Held by the decode side already: 512, 50%, 0.5.", show_default="0")]
-# link
-Link = Annotated[Words, typer.Option("--link", metavar="NAME|RATE,...", help="Link by name, or a rate: 100Gbps, 12.5GB/s.", show_default=False)]
-Path = Annotated[Words, typer.Option("--path", metavar="HOP,...", help="Hops in a row: pcie5,ib-ndr,pcie5.", show_default=False)]
-Staging = Annotated[Words, typer.Option("--staging", metavar="KIND", help="none, or host: no GPUDirect, a copy at either end.", show_default="none")]
-Forwarding = Annotated[Words, typer.Option("--forwarding", metavar="KIND", help="Of hops: pipelined or store-and-forward.", show_default="pipelined")]
-Rails = Annotated[Words, typer.Option("--rails", metavar="N,...", help="Rails that a request may use.", show_default="1 a port; every rank its own GPU link")]
-Bandwidth = Annotated[Words, typer.Option("--bandwidth", metavar="RATE,...", help="Line rate of a rail, one direction, or inf.", show_default="the link's")]
-Efficiency = Annotated[Words, typer.Option("--efficiency", metavar="SHARE,...", help="Achieved share of line rate.", show_default="the link's")]
-Latency = Annotated[Words, typer.Option("--latency", metavar="TIME,...", help="Fixed time a transfer, in basis engine.", show_default="the engine's")]
-Engine = Annotated[Words, typer.Option("--engine", metavar="NAME,...", help="Serving engine's connector, or line.", show_default="vllm-nixl")]
-Overhead = Annotated[Words, typer.Option("--engine", metavar="NAME,...", help="What an engine adds: vllm-2023, vllm-0.2, ...", show_default="nothing")]
-Overlap = Annotated[Words, typer.Option("--overlap", metavar="KIND,...", help="serial, push or decode-start.", show_default="the engine's")]
-Basis = Annotated[Words, typer.Option("--basis", metavar="BASIS,...", help="Headline figure: line-rate, achievable or engine.", show_default="achievable")]
-# layout
-Gpu = Annotated[Words, typer.Option("--gpu", metavar="NAME,...", help="GPU by name, such as h100.", show_default=False)]
-Tp = Annotated[Words, typer.Option("--tp", metavar="N,...", help="Tensor-parallel size of both sides.", show_default="1")]
-PrefillTp = Annotated[Words, typer.Option("--prefill-tp", metavar="N,...", help="Of the prefill side.", show_default="--tp")]
-DecodeTp = Annotated[Words, typer.Option("--decode-tp", metavar="N,...", help="Of the decode side.", show_default="--tp")]
-Pp = Annotated[Words, typer.Option("--pp", metavar="N,...", help="Pipeline-parallel size.", show_default="1")]
-AttentionDp = Annotated[Words, typer.Option("--attention-dp", metavar="N,...", help="Attention data parallelism inside the TP ranks.", show_default="1")]
-PrefillGpu = Annotated[Words, typer.Option("--prefill-gpu", metavar="NAME,...", help="Of the prefill pool.", show_default="--gpu")]
-DecodeGpu = Annotated[Words, typer.Option("--decode-gpu", metavar="NAME,...", help="Of the decode pool.", show_default="--gpu")]
-MonoGpu = Annotated[Words, typer.Option("--mono-gpu", metavar="NAME,...", help="Of the monolithic deployment.", show_default="--gpu")]
-MonoTp = Annotated[Words, typer.Option("--mono-tp", metavar="N,...", help="Of the monolithic deployment.", show_default="the larger of both sides")]
-PrefillInstances = Annotated[Words, typer.Option("--prefill-instances", metavar="N,...", help="Instances in the prefill pool.", show_default="1")]
-DecodeInstances = Annotated[Words, typer.Option("--decode-instances", metavar="N,...", help="Instances in the decode pool.", show_default="1")]
-MonoInstances = Annotated[Words, typer.Option("--mono-instances", metavar="N,...", help="Monolithic instances.", show_default="equal GPUs")]
-GpusTotal = Annotated[Words, typer.Option("--gpus-total", metavar="N", help="Find the best split of so many GPUs, by goodput.", show_default=False)]
-# work
-Osl = Annotated[Words, typer.Option("--osl", metavar="TOKENS,...", help="Output tokens of a request.", show_default=False)]
-Rate = Annotated[Words, typer.Option("--rate", metavar="N,...", help="Requests/s over the whole deployment.", show_default="0")]
-Concurrency = Annotated[Words, typer.Option("--concurrency", metavar="N,...", help="Requests in flight, in place of a rate.", show_default=False)]
-IslCv = Annotated[Words, typer.Option("--isl-cv", metavar="N,...", help="Spread of prompt lengths, over their mean.", show_default="0")]
-WeightDtype = Annotated[Words, typer.Option("--weight-dtype", metavar="DTYPE,...", help="auto bf16 fp16 fp8 int8 int4 fp4.", show_default="the checkpoint's")]
-Phase = Annotated[Words, typer.Option("--phase", metavar="PHASE,...", help="prefill, or decode: one step of the batch.", show_default="prefill")]
-Batch = Annotated[Words, typer.Option("--batch", metavar="N,...", help="Requests at once, each of --ctx tokens.", show_default="1")]
-Cached = Annotated[Words, typer.Option("--cached", metavar="TOKENS|SHARE", help="Held by the prefill side already: 512, 50%, 0.5.", show_default="0")]
-# scheduler
-Chunk = Annotated[Words, typer.Option("--chunk", metavar="TOKENS,...", help="Token budget of a monolithic step.", show_default="the engine's")]
-MaxSeqs = Annotated[
-    Words, typer.Option("--max-seqs", metavar="N,...", help="Most requests that an instance decodes at once.", show_default="256 monolithic, 1024 decode")
-]
-Router = Annotated[Words, typer.Option("--router", metavar="KIND,...", help="random, round-robin or least-loaded.", show_default="round-robin")]
-Handover = Annotated[Words, typer.Option("--handover", metavar="TIME,...", help="Proxy and scheduling between the pools.", show_default="the engine's")]
-PoolDerate = Annotated[Words, typer.Option("--pool-derate", metavar="SHARE,...", help="Of a rate that balanced pools carry, for goodput.", show_default="0.92")]
-# targets
-Objective = Annotated[Words, typer.Option("--objective", metavar="NAME,...", help="all ttft tpot itl-p99 e2e goodput: what decides.", show_default="all")]
-SloTtft = Annotated[Words, typer.Option("--slo-ttft", metavar="TIME", help="Limit of TTFT, at --attainment.", show_default=False)]
-SloTpot = Annotated[Words, typer.Option("--slo-tpot", metavar="TIME", help="Limit of the mean TPOT.", show_default=False)]
-SloItlP99 = Annotated[Words, typer.Option("--slo-itl-p99", metavar="TIME", help="Limit of the 99th percentile gap.", show_default=False)]
-Attainment = Annotated[Words, typer.Option("--attainment", metavar="SHARE", help="Share of requests within --slo-ttft.", show_default="0.9")]
-GpuHourPrice = Annotated[Words, typer.Option("--gpu-hour-price", metavar="N", help="Dollars an hour and GPU.", show_default=False)]
-FailIf = Annotated[
-    str | None, typer.Option("--fail-if", metavar="VERDICT,...", help="End with 1 at one of these verdicts; never: nothing gains.", show_default=False)
-]
-# measured instead of modelled
-PrefillTime = Annotated[Words, typer.Option("--prefill-time", metavar="TIME", help="Measured: 390ms, or 4k=390ms,8k=845ms.", show_default=False)]
-DecodeStepTime = Annotated[Words, typer.Option("--decode-step-time", metavar="TIME", help="Measured decode step time.", show_default=False)]
-TransferTime = Annotated[Words, typer.Option("--transfer-time", metavar="TIME,...", help="Measured transfer time.", show_default=False)]
-Saved = Annotated[Words, typer.Option("--saved", metavar="TIME", help="The article's formula: net gain = this - exposed.", show_default=False)]
-SavedFrac = Annotated[Words, typer.Option("--saved-frac", metavar="SHARE", help="The same as a share of --prefill-time.", show_default=False)]
-# all
-View = Annotated[str, typer.Option("--view", metavar="VIEW", help="How a config.json is counted: serving, or hf (as transformers holds it).")]
-Download = Annotated[bool, typer.Option("--download", help="Fetch the config.json of a hub id (extra hf).")]
-Input = Annotated[str | None, typer.Option("--input", metavar="FILE", help="Cases, one a row (CSV or JSON lines); - = stdin.", show_default=False)]
-Explain = Annotated[bool, typer.Option("--explain", help="Take each figure apart, term by term.")]
-Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="table json jsonl csv tsv markdown.", show_default="table")]
-Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
-Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, whole or not at all.", show_default=False)]
-Columns = Annotated[Words, typer.Option("--columns", metavar="FIELD,...", help="Only these fields.", show_default=False)]
-CatalogPath = Annotated[Words, typer.Option("--catalog", metavar="PATH", help="Your own models, links, engines (also KVCOST_CATALOG).", show_default=False)]
-Color = Annotated[str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No warnings.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+class _Spelled(NamedTuple):
+    """What typer is told of an option: its type with metavar and help, and its value where it is not given."""
+
+    annotation: Any
+    value: Any
+
+
+def _with_default(text: str, default: str) -> str:
+    return f"{text} [{default}]" if default else text
+
+
+def _words(metavar: str, text: str, default: str = "") -> _Spelled:
+    """An option of one or more words; `default` says in words what holds without it."""
+    return _Spelled(Annotated[list[str] | None, typer.Option(metavar=metavar, help=_with_default(text, default), show_default=False)], None)
+
+
+def _one(metavar: str, text: str, default: str = "", *, value: str | None = None, short: tuple[str, ...] = ()) -> _Spelled:
+    """An option of one word."""
+    told = _with_default(text, value or default)
+    return _Spelled(Annotated[str | None, typer.Option(*short, metavar=metavar, help=told, show_default=False)], value)
+
+
+def _switch(text: str, *flags: str) -> _Spelled:
+    """An option without a value."""
+    return _Spelled(Annotated[bool, typer.Option(*flags, help=text)], False)
+
+
+GROUPS: dict[str, dict[str, _Spelled]] = {
+    "Model and KV": {
+        "model": _words("NAME|PATH,...", "Catalog name, config.json or its folder, cached hub id."),
+        "ctx": _words("TOKENS,...", "Prompt tokens: 4096, 4k, 1k,8k, 1k..128k."),
+        "kv_dtype": _words("DTYPE,...", "auto bf16 fp16 fp8 fp8_ds_mla int8 int4:gN[:zero] nvfp4 kivi2.", "auto"),
+        "state_dtype": _words("DTYPE,...", "Of recurrent state: bf16 fp16 fp32 fp8.", "the model's"),
+        "encoder_tokens": _words("TOKENS,...", "Encoder output of an encoder-decoder.", "the model's"),
+        "block_size": _words("TOKENS,...", "Tokens a page.", "the engine's"),
+        "hybrid_cache": _words("on|off", "off: window layers keep and send every token.", "the engine's"),
+        "prefix_hit": _words("TOKENS|SHARE", "Held by the decode side already: 512, 50%, 0.5.", "0"),
+    },
+    "Link": {
+        "link": _words("NAME|RATE,...", "Link by name, or a rate: 100Gbps, 12.5GB/s."),
+        "path": _words("HOP,...", "Hops in a row: pcie5,ib-ndr,pcie5."),
+        "staging": _words("KIND", "none, or host: no GPUDirect, a copy at either end.", "none"),
+        "forwarding": _words("KIND", "Of hops: pipelined or store-and-forward.", "pipelined"),
+        "rails": _words("N,...", "Rails that a request may use.", "1 a port; every rank its own GPU link"),
+        "bandwidth": _words("RATE,...", "Line rate of a rail, one direction, or inf.", "the link's"),
+        "efficiency": _words("SHARE,...", "Achieved share of line rate.", "the link's"),
+        "latency": _words("TIME,...", "Fixed time a transfer, in basis engine.", "the engine's"),
+        "engine": _words("NAME,...", "Serving engine's connector, or line.", "vllm-nixl"),
+        "overlap": _words("KIND,...", "serial, push or decode-start.", "the engine's"),
+        "basis": _words("BASIS,...", "Headline figure: line-rate, achievable or engine.", "achievable"),
+    },
+    "Layout": {
+        "gpu": _words("NAME,...", "GPU by name, such as h100."),
+        "prefill_gpu": _words("NAME,...", "Of the prefill pool.", "--gpu"),
+        "decode_gpu": _words("NAME,...", "Of the decode pool.", "--gpu"),
+        "mono_gpu": _words("NAME,...", "Of the monolithic deployment.", "--gpu"),
+        "tp": _words("N,...", "Tensor-parallel size of both sides.", "1"),
+        "prefill_tp": _words("N,...", "Of the prefill side.", "--tp"),
+        "decode_tp": _words("N,...", "Of the decode side.", "--tp"),
+        "mono_tp": _words("N,...", "Of the monolithic deployment.", "the larger of both sides"),
+        "pp": _words("N,...", "Pipeline-parallel size.", "1"),
+        "attention_dp": _words("N,...", "Attention data parallelism inside the TP ranks.", "1"),
+        "prefill_instances": _words("N,...", "Instances in the prefill pool.", "1"),
+        "decode_instances": _words("N,...", "Instances in the decode pool.", "1"),
+        "mono_instances": _words("N,...", "Monolithic instances.", "equal GPUs"),
+        "gpus_total": _words("N", "Find the best split of so many GPUs, by goodput."),
+    },
+    "Work": {
+        "osl": _words("TOKENS,...", "Output tokens of a request."),
+        "rate": _words("N,...", "Requests/s over the whole deployment.", "0"),
+        "concurrency": _words("N,...", "Requests in flight, in place of a rate."),
+        "isl_cv": _words("N,...", "Spread of prompt lengths, over their mean.", "0"),
+        "weight_dtype": _words("DTYPE,...", "auto bf16 fp16 fp8 int8 int4 fp4.", "the checkpoint's"),
+        "phase": _words("PHASE,...", "prefill, or decode: one step of the batch.", "prefill"),
+        "batch": _words("N,...", "Requests at once, each of --ctx tokens.", "1"),
+        "cached": _words("TOKENS|SHARE", "Held by the prefill side already: 512, 50%, 0.5.", "0"),
+    },
+    "Scheduler": {
+        "chunk": _words("TOKENS,...", "Token budget of a monolithic step.", "the engine's"),
+        "max_seqs": _words("N,...", "Most requests that an instance decodes at once.", "256 monolithic, 1024 decode"),
+        "router": _words("KIND,...", "random, round-robin or least-loaded.", "round-robin"),
+        "handover": _words("TIME,...", "Proxy and scheduling between the pools.", "the engine's"),
+        "pool_derate": _words("SHARE,...", "Of a rate that balanced pools carry, for goodput.", "0.92"),
+    },
+    "Targets": {
+        "objective": _words("NAME,...", "all ttft tpot itl-p99 e2e goodput: what decides.", "all"),
+        "slo_ttft": _words("TIME", "Limit of TTFT, at --attainment."),
+        "slo_tpot": _words("TIME", "Limit of the mean TPOT."),
+        "slo_itl_p99": _words("TIME", "Limit of the 99th percentile gap."),
+        "attainment": _words("SHARE", "Share of requests within --slo-ttft.", "0.9"),
+        "gpu_hour_price": _words("N", "Dollars an hour and GPU."),
+        "fail_if": _one("VERDICT,...", "End with 1 at one of these verdicts; never: nothing gains."),
+    },
+    "Measured instead of modelled": {
+        "prefill_time": _words("TIME", "Measured: 390ms, or 4k=390ms,8k=845ms."),
+        "decode_step_time": _words("TIME", "Measured decode step time."),
+        "transfer_time": _words("TIME,...", "Measured transfer time."),
+        "saved": _words("TIME", "The article's formula: net gain = this - exposed."),
+        "saved_frac": _words("SHARE", "The same as a share of --prefill-time."),
+    },
+    "Input and output": {
+        "view": _one("VIEW", "How a config.json is counted: serving, or hf (as transformers holds it).", value="serving"),
+        "download": _switch("Fetch the config.json of a hub id (extra hf).", "--download"),
+        "input": _one("FILE", "Cases, one a row (CSV or JSON lines); - = stdin."),
+        "explain": _switch("Take each figure apart, term by term.", "--explain"),
+        "format": _one("FORMAT", "table json jsonl csv tsv markdown.", default="table"),
+        "json": _switch("Short for --format json.", "--json"),
+        "output": _one("FILE", "Write there, whole or not at all.", short=("--output", "-o")),
+        "columns": _words("FIELD,...", "Only these fields."),
+        "catalog": _words("PATH", "Your own models, links, engines (also KVCOST_CATALOG)."),
+        "color": _one("WHEN", "auto, always or never.", value="auto"),
+        "quiet": _switch("No warnings.", "--quiet", "-q"),
+        "debug": _switch("Show tracebacks.", "--debug"),
+    },
+}
+_GROUP = {option: title for title, options in GROUPS.items() for option in options}
+# What `compute` calls an engine: its overheads alone.
+OVERHEAD = _words("NAME,...", "What an engine adds: vllm-2023, vllm-0.2, ...", "nothing")
+OUTPUT = ("format", "json", "output", "columns", "color", "quiet", "debug")
+PRICING = ("view", "download", "input", "explain", "catalog", *OUTPUT)
+
+
+def taking(known: Iterable[str], **others: _Spelled) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Gives a function of `**values` these options as its signature, behind the parameters that it spells out itself.
+
+    `others` replace what an option is here by something else for one command.
+    """
+    wanted = {*known, *others}
+
+    def give(function: Callable[..., int]) -> Callable[..., int]:
+        own = [parameter for parameter in inspect.signature(function).parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
+        spelled = {option: others.get(option, found) for options in GROUPS.values() for option, found in options.items() if option in wanted}
+        assert len(spelled) == len(wanted), wanted - {*spelled}  # noqa: S101  # an option that is spelled nowhere
+        taken = [inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind) for option, (kind, value) in spelled.items()]
+        function.__signature__ = inspect.Signature([*own, *taken], return_annotation=int)  # type: ignore[attr-defined]
+        function.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *taken)}
+        return function
+
+    return give
+
+
+class Grouped(TyperCommand):
+    """A command whose help lists its options by group."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each group of options that the command takes."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                kind = "Arguments" if parameter.param_type_name == "argument" else _GROUP.get(parameter.name or "", "Options")
+                sections.setdefault(kind, []).append(record)
+        for title in ("Arguments", *GROUPS, "Options"):
+            if title in sections:
+                with formatter.section(title):
+                    formatter.write_dl(sections[title])
