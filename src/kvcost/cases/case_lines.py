@@ -1,22 +1,26 @@
-"""The lines of a case file → one case a row: JSON lines or CSV, each row that cannot be read an error of its own."""
+"""The lines of a case file → one case a row: JSON lines or CSV, each row that cannot be read an error of its own.
+
+A case is its keys and its cells, in the same order; the rows of a CSV file share one tuple of keys.
+"""
 
 import csv
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import KvcostError
 
-__all__ = ["EMPTY", "read_cases"]
+__all__ = ["EMPTY", "Case", "read_cases"]
 
 EMPTY = 'write CSV with a header, or JSON lines such as {"model": "llama2-70b", "ctx": 4096}'
 Numbered = Iterable[tuple[int, str]]
+Case = tuple[tuple[str, ...], Sequence[Any]]
 
 
-def read_cases(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Mapping[str, Any] | KvcostError]]:
-    """Line number and case of each row; a row that cannot be read is its error."""
+def read_cases(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Case | KvcostError]]:
+    """Line number and case of each row; a row that cannot be read is its error. Raises KvcostError for a file without cases."""
     numbered = enumerate(lines, 1)
     first = next(((number, line) for number, line in numbered if line.strip("\ufeff \t\r\n")), None)
     if first is None:
@@ -34,7 +38,7 @@ def read_cases(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Mapping[s
     yield from _csv_cases(name, whole)
 
 
-def _csv_cases(where: str, numbered: Numbered) -> Iterator[tuple[int, Mapping[str, Any] | KvcostError]]:
+def _csv_cases(where: str, numbered: Numbered) -> Iterator[tuple[int, Case | KvcostError]]:
     """Cases of a CSV file, each with the line on which it ends; blank rows are none."""
     at, whole = 0, True
 
@@ -46,9 +50,10 @@ def _csv_cases(where: str, numbered: Numbered) -> Iterator[tuple[int, Mapping[st
             yield line.lstrip("\ufeff")
 
     text = source()
-    header = next(text, "")
-    rows = csv.DictReader(itertools.chain((header,), text), delimiter=";" if ";" in header and "," not in header else ",")
-    twice = [name for name, times in Counter(rows.fieldnames or ()).items() if times > 1 and name]
+    first = next(text, "")
+    rows = csv.reader(itertools.chain((first,), text), delimiter=";" if ";" in first and "," not in first else ",")
+    header = tuple(next(rows, ()))
+    twice = [name for name, times in Counter(header).items() if times > 1 and name]
     if twice:
         raise KvcostError(f"the column '{twice[0]}' is there twice", where=where, hint="give every column a name of its own")
     while True:
@@ -62,10 +67,15 @@ def _csv_cases(where: str, numbered: Numbered) -> Iterator[tuple[int, Mapping[st
         if not whole:
             whole = True
             yield at, _NOT_TEXT
-        elif None in row:
-            yield at, KvcostError("the row has more cells than the header", hint="quote cells that hold commas")
-        elif any(cell and not cell.isspace() for cell in row.values()):
-            yield at, row
+        elif "".join(row).strip():
+            yield at, _csv_case(header, row)
+
+
+def _csv_case(header: tuple[str, ...], row: Sequence[str]) -> Case | KvcostError:
+    missing = len(header) - len(row)
+    if missing < 0:
+        return KvcostError("the row has more cells than the header", hint="quote cells that hold commas")
+    return header, (*row, *[None] * missing) if missing else row
 
 
 def _finite(text: str) -> float:
@@ -86,9 +96,9 @@ def _is_text(line: str) -> bool:
 _NOT_TEXT = KvcostError("not UTF-8 text", hint="save the file as UTF-8")
 
 
-def _json_case(line: str) -> Mapping[str, Any] | KvcostError:
+def _json_case(line: str) -> Case | KvcostError:
     try:
         case = _decode(line)
     except (ValueError, RecursionError) as error:
         return KvcostError(f"not a JSON object: {error}", hint='write one object a line, such as {"model": "llama2-70b", "ctx": 4096}')
-    return case if isinstance(case, dict) else KvcostError("not a JSON object", hint="write one object a line")
+    return (tuple(case), tuple(case.values())) if isinstance(case, dict) else KvcostError("not a JSON object", hint="write one object a line")

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import KvcostError, Notice
 from ..units.parse import MAX_TOKENS
 from .case_lines import EMPTY, read_cases
+from .case_shape import Shape
 from .document import Document, Source, keyed
 from .plan import Options
 from .question import Ask, Question
@@ -18,7 +19,6 @@ __all__ = ["Priced", "price_cases"]
 
 
 MOST_NOTICES = 1000
-_NUMBERS = (int, float)
 
 
 class Priced:
@@ -27,43 +27,6 @@ class Priced:
     def __init__(self) -> None:
         self.good = 0
         self.bad = 0
-
-
-def _word(option: str, value: Any) -> str:
-    if value.__class__ not in _NUMBERS:
-        raise KvcostError(f"{option}: needs text or a number, not {type(value).__name__}", hint="one case a row: give single values")
-    return repr(value)
-
-
-class _Keys(dict[str, str]):
-    """The option that each key of a case names, "" for a key that is passed through."""
-
-    def __init__(self, known: Iterable[str]) -> None:
-        super().__init__()
-        self.known = frozenset(known)
-
-    def __missing__(self, key: str) -> str:
-        option = key.strip().lower().replace("-", "_").replace(" ", "_")
-        self[key] = option if option in self.known else ""
-        return self[key]
-
-
-def _split(case: Mapping[str, Any], keys: _Keys) -> tuple[str, dict[str, str], dict[str, Any]]:
-    """The context length's word, the other options' words, and the passed-through values of a case."""
-    ctx, options, extra = "", {}, {}
-    for key, value in case.items():
-        option = keys[key]
-        if not option:
-            extra[key] = value
-        elif value is not None and value != "":
-            word = value if value.__class__ is str else _word(option, value)
-            if option == "ctx":
-                ctx = word
-            elif option in options:
-                raise KvcostError(f"{option} is given twice", where=key, hint="keep one of the keys that name it")
-            else:
-                options[option] = word
-    return ctx, options, extra
 
 
 _SEVERAL = "the row stands for several cases"
@@ -93,18 +56,20 @@ class _Pricer:
     def __init__(self, make: Ask, reader: Reader, defaults: Options, explain: bool) -> None:
         self.make, self.reader, self.defaults, self.explain = make, reader, defaults, explain
         self.default_lengths = reader.values("ctx", defaults.get("ctx", ()), [])
-        self.questions: dict[tuple[tuple[str, str], ...], _Asked] = {}
+        self.questions: dict[tuple[tuple[str, ...], tuple[str, ...]], _Asked] = {}
         self.notices: list[Notice] = []
         self._seen: dict[tuple[str, str], int] = {}
+        self._lengths: dict[str, list[int]] = {}
 
-    def price(self, ctx: str, options: dict[str, str]) -> tuple[Question, tuple[Any, ...]]:
+    def price(self, shape: Shape, cells: Sequence[Any]) -> tuple[Question, tuple[Any, ...]]:
         """The question of a case and the one row that answers it.
 
         Raises KvcostError for a case that cannot be answered or stands for several.
         """
-        key = tuple(options.items())
+        ctx, words = shape.read(cells)
+        key = shape.options, words
         asked = self.questions.get(key) or self._ask(key)
-        lengths = self.reader.values("ctx", (ctx,)) if ctx else self.default_lengths
+        lengths = self._lengths.get(ctx) or self._read_lengths(ctx)
         if not lengths:
             raise KvcostError("no context length given", where="ctx", hint="give the row a ctx, or --ctx for all rows")
         if len(lengths) > 1:
@@ -114,10 +79,15 @@ class _Pricer:
             self._note(asked, lengths[0])
         return asked.question, row
 
-    def _ask(self, key: tuple[tuple[str, str], ...]) -> _Asked:
+    def _read_lengths(self, ctx: str) -> list[int]:
+        if len(self._lengths) >= MEMO_LIMIT:
+            self._lengths.clear()
+        return self._lengths.setdefault(ctx, self.reader.values("ctx", (ctx,)) if ctx else self.default_lengths)
+
+    def _ask(self, key: tuple[tuple[str, ...], tuple[str, ...]]) -> _Asked:
         if len(self.questions) >= MEMO_LIMIT:
             self.questions.clear()
-        words = {option: [word] for option, word in key}
+        words = {option: [word] for option, word in zip(*key, strict=True) if word}
         question = self.make(self.reader, {**self.defaults, **words}, self.explain)
         if question.count((1,)) != 1:
             raise KvcostError(_SEVERAL, hint=_SINGLE)
@@ -162,21 +132,23 @@ def price_cases(
     A row that cannot be answered is handed to `report` with its line, and the others still run.
     Raises KvcostError when not one row can be answered.
     """
-    tally, keys, pricer = Priced(), _Keys(known), _Pricer(make, reader, defaults, explain)
+    tally, pricer = Priced(), _Pricer(make, reader, defaults, explain)
+    options, shapes = frozenset(known), dict[tuple[str, ...], Shape]()
 
-    def answers() -> Iterator[tuple[Question, tuple[Any, ...], dict[str, Any]]]:
+    def answers() -> Iterator[tuple[Question, tuple[Any, ...], Shape, Sequence[Any]]]:
         for number, case in read_cases(name, lines):
             try:
                 if isinstance(case, KvcostError):
                     raise case
-                ctx, options, extra = _split(case, keys)
-                question, row = pricer.price(ctx, options)
+                keys, cells = case
+                shape = shapes.get(keys) or _shaped(shapes, keys, options)
+                question, row = pricer.price(shape, cells)
             except KvcostError as error:
                 tally.bad += 1
                 report(KvcostError(str(error), hint=error.hint, where=f"{name}:{number}"))
                 continue
             tally.good += 1
-            yield question, row, extra
+            yield question, row, shape, cells
 
     stream = answers()
     first = next(stream, None)
@@ -184,8 +156,8 @@ def price_cases(
         raise KvcostError("the file holds no case", where=name, hint=EMPTY)
     if first is None:
         raise KvcostError("no row could be answered", where=name, hint="see the errors above")
-    question, _, extra = first
-    extras = _names_of(extra, question.columns)
+    question, _, shape, _ = first
+    extras = _names_of([key for _, key in shape.extras], question.columns)
     document = Document(
         command=question.command,
         inputs={"input": name, **defaults},
@@ -212,12 +184,22 @@ def _names_of(extra: Iterable[str], columns: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def _shaped(shapes: dict[tuple[str, ...], Shape], keys: tuple[str, ...], known: frozenset[str]) -> Shape:
+    if len(shapes) >= MEMO_LIMIT:
+        shapes.clear()
+    return shapes.setdefault(keys, Shape(keys, known))
+
+
 def _with_extras(
-    answers: Iterable[tuple[Question, tuple[Any, ...], dict[str, Any]]], extras: Mapping[str, str], notices: list[Notice]
+    answers: Iterable[tuple[Question, tuple[Any, ...], Shape, Sequence[Any]]], extras: Mapping[str, str], notices: list[Notice]
 ) -> Iterator[tuple[Any, ...]]:
     dropped: set[str] = set()
-    for _, row, extra in answers:
+    for _, row, shape, cells in answers:
+        if not shape.extras and not extras:
+            yield row
+            continue
+        extra = {key: cells[place] for place, key in shape.extras}
         for key in [key for key in extra if key not in extras and key not in dropped]:
             dropped.add(key)
             notices.append(Notice("extra-key-dropped", f"the key '{key}' is not in the first row and is left out", "give the first row all keys"))
-        yield (*row, *(extra.get(key) for key in extras)) if extras else row
+        yield (*row, *(extra.get(key) for key in extras))
