@@ -5,10 +5,12 @@ overlap). Lists and ranges multiply. Everything that can be refused is refused h
 first row is written.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..cost.dtypes import Encoding, parse_kv_dtype
 from ..cost.kv import KvLayout, kv_layout
@@ -19,6 +21,9 @@ from ..cost.path import Forwarding, path_link, staged_hops
 from ..cost.transfer import Engine, Link, check_tp_pair
 from ..errors import KvcostError, Notice
 from .reading import Reader, user_link
+
+if TYPE_CHECKING:
+    from ..cost.techniques import WireCut
 
 __all__ = [
     "Options",
@@ -31,6 +36,7 @@ __all__ = [
     "model_notices",
     "models_of",
     "paths",
+    "stored_work",
     "works",
 ]
 
@@ -47,6 +53,7 @@ class Work(NamedTuple):
     """What is sent, but for its length.
 
     layout, flat_layout   the cache with window layers as windows, and with every layer at full length
+    codec                 what shrinks the bytes on the wire alone, of all layers but the `untouched` ones
     """
 
     model: Model
@@ -56,6 +63,8 @@ class Work(NamedTuple):
     layout: KvLayout
     flat_layout: KvLayout
     layers: int
+    codec: WireCut | None = None
+    untouched: KvLayout | None = None
 
 
 class Path(NamedTuple):
@@ -116,10 +125,15 @@ def _work(model: Model, encoding: Encoding | None, prefill_tp: int, decode_tp: i
             check_tp_pair(prefill_tp, decode_tp)
         option = "--kv-dtype"
         stored = encoding or parse_kv_dtype(model.dtype if model.kv_dtype == "auto" else model.kv_dtype)
-        layout = kv_layout(model.groups, stored)
+        return stored_work(model, stored, prefill_tp, decode_tp)
     except KvcostError as error:
         raise error.at(option) from None
-    return Work(model, stored, prefill_tp, decode_tp, layout, kv_layout(model.groups, stored, hybrid_cache=False), kv_layers(model))
+
+
+def stored_work(model: Model, encoding: Encoding, prefill_tp: int, decode_tp: int) -> Work:
+    """A model's cache in one format. Raises KvcostError for a format that cannot store one of its layers."""
+    layout, flat = kv_layout(model.groups, encoding), kv_layout(model.groups, encoding, hybrid_cache=False)
+    return Work(model, encoding, prefill_tp, decode_tp, layout, flat, kv_layers(model))
 
 
 def contexts(reader: Reader, options: Options) -> list[int]:
