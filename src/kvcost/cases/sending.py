@@ -228,10 +228,11 @@ def row_of(work: Work, ctx: int, prefix: int, found: _Cached, cut: _Cut, send: _
     )
 
 
-def one_row(work: Work, path: Path, ctx: int, prefix: int) -> TransferRow:
-    """One request over one path."""
+def one_row(work: Work, path: Path, ctx: int, prefix: int) -> tuple[TransferRow, float]:
+    """One request over one path, and the seconds of its transfer that a codec takes."""
     (send,), (cut,) = sends_of([path])
-    return TransferRow._make(row_of(work, ctx, prefix, cached(work, ctx, prefix, cut), cut, on_lanes(send, work)))
+    found = cached(work, ctx, prefix, cut)
+    return TransferRow._make(row_of(work, ctx, prefix, found, cut, on_lanes(send, work))), found.codec_s
 
 
 def priced_exposed(row: TransferRow, path: Path, layers: int, prefill_s: float | None, decode_step_s: float | None) -> TransferRow:
