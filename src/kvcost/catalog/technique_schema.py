@@ -68,7 +68,7 @@ class Caution(Strict):
     models: list[str] = Field(default_factory=list)
     min_tokens: Count | None = None
     min_head_dim: Count | None = None
-    layers: Literal["window", "mla", "recurrent"] | None = None
+    layers: Literal["heads", "window", "mla", "recurrent"] | None = None
     overlap: Literal["push", "decode-start"] | None = None
     text: str
     source: str

@@ -83,6 +83,14 @@ DecodeStepTime = Annotated[Words, typer.Option("--decode-step-time", metavar="TI
 TransferTime = Annotated[Words, typer.Option("--transfer-time", metavar="TIME,...", help="Measured transfer time.", show_default=False)]
 Saved = Annotated[Words, typer.Option("--saved", metavar="TIME", help="The article's formula: net gain = this - exposed.", show_default=False)]
 SavedFrac = Annotated[Words, typer.Option("--saved-frac", metavar="SHARE", help="The same as a share of --prefill-time.", show_default=False)]
+# techniques
+Technique = Annotated[Words, typer.Option("--technique", metavar="ID,...", help="Only these; `kvcost techniques` lists all.", show_default="all")]
+With = Annotated[Words, typer.Option("--with", metavar="ID,ID,...", help="A combination, as a row more; may be repeated.", show_default=False)]
+Mix = Annotated[Words, typer.Option("--mix", metavar="FORMAT:TOKENS,...", help="Formats along the prompt, for sinks-int4.", show_default="fp16:4,int4:rest")]
+Layers = Annotated[Words, typer.Option("--layers", metavar="N/L|SHARE", help="Layers to send, for select-layers: 40/80, 40, 50%.", show_default="50%")]
+Budget = Annotated[Words, typer.Option("--budget", metavar="SHARE", help="Share of the bytes, for spectrumkv.", show_default="50%")]
+Keep = Annotated[Words, typer.Option("--keep", metavar="SHARE", help="Share of the tokens, for keep-tokens.", show_default="50%")]
+CodecTime = Annotated[Words, typer.Option("--codec-time", metavar="TIME", help="Encoding and decoding together.", show_default="estimated where it can be")]
 # all
 View = Annotated[str, typer.Option("--view", metavar="VIEW", help="How a config.json is counted: serving, or hf (as transformers holds it).")]
 Download = Annotated[bool, typer.Option("--download", help="Fetch the config.json of a hub id (extra hf).")]

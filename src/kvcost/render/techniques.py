@@ -1,0 +1,88 @@
+"""`reduce` on a screen: for each case a table of techniques, the best first; then what is known of each."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..units.show import show_time
+from .plain import Line, Screen
+
+__all__ = ["CAN_WAIT", "show_techniques"]
+
+Row = Mapping[str, Any]
+Table = Callable[[list[str], Sequence[Row]], None]
+_SENT = ("technique", "kv_fraction", "wire_bytes", "line_rate_s", "achievable_s", "engine_s", "exposed_s")
+_GAINED, _NEEDED = ("net_gain_s", "verdict"), ("breakeven_saved_s",)
+_CODEC = ("codec_s", "codec_budget_s", "codec_worth")
+# What a narrow terminal shows in a second table, the least urgent first.
+CAN_WAIT = ("codec_worth", "codec_budget_s", "codec_s", "wire_bytes", "line_rate_s", "engine_s")
+
+
+def show_techniques(rows: Sequence[Row], table: Table, screen: Screen) -> None:
+    """Print every case, then the notes on the techniques, each once."""
+    for case in _cases(rows):
+        for words, style in _title(case[0]):
+            screen.text(words, style)
+        screen.text("")
+        gained = any(row["net_gain_s"] is not None for row in case)
+        table([*_SENT, *(_GAINED if gained else _NEEDED), *_CODEC], case)
+        screen.text("")
+    screen.text("the best first; codec budget: the most time of encoding and decoding that is worth it", "dim")
+    screen.text("")
+    screen.card(list(_notes(rows)))
+
+
+def _cases(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """The rows of each case: one without a technique, and those behind it."""
+    case: list[Row] = []
+    for row in rows:
+        if row["technique"] == "none" and case:
+            yield case
+            case = []
+        case.append(row)
+    yield case
+
+
+def _title(row: Row) -> list[tuple[str, str]]:
+    title = f"{row['model']}, {row['ctx_tokens']:,} tokens, {row['kv_dtype']} KV over {row['link']}"
+    title += f", prefill TP {row['prefill_tp']} to decode TP {row['decode_tp']}, basis {row['basis']}"
+    lines = [(title, "bold")]
+    if row["mono_instances"] is not None:
+        load = f"{row['concurrency']} in flight" if row["concurrency"] is not None else f"{row['rate_per_s'] or 0:g} requests/s"
+        pools = f"{row['prefill_instances']} prefill and {row['decode_instances']} decode against {row['mono_instances']:g} monolithic instances"
+        lines.append((f"{pools}, {row['weight_dtype']} weights on {row['gpu']}, {row['osl_tokens']:,} output tokens, {load}", ""))
+    return lines
+
+
+def _notes(rows: Sequence[Row]) -> Iterator[Line]:
+    """What is published of each technique, what was measured, and where it fails; a technique's name stands once."""
+    said: set[tuple[str, str]] = set()
+    named: set[str] = set()
+    present = {row["technique"] for row in rows}
+    for row in sorted(rows, key=_first_places(rows)):
+        lines = [("", row["quality"]), ("measured", row["measured"]), ("CAUTION", row["caution"]), ("codec", _codec_words(row))]
+        if "+" in row["technique"] and present.issuperset(row["technique"].split("+")):
+            lines[:2] = [("", "see its parts")]
+        for what, words in lines:
+            if words and (row["technique"], words) not in said:
+                said.add((row["technique"], words))
+                label = "" if row["technique"] in named else row["technique"]
+                named.add(row["technique"])
+                yield Line(label, note=f"{what}: {words}" if what else words)
+
+
+def _first_places(rows: Sequence[Row]) -> Callable[[Row], int]:
+    """The order in which techniques first appear."""
+    order = {name: place for place, name in enumerate(dict.fromkeys(row["technique"] for row in rows))}
+    return lambda row: order[row["technique"]]
+
+
+def _codec_words(row: Row) -> str:
+    if row["codec_worth"] is False:
+        return f"not worth it: {show_time(row['codec_s'])} of encoding and decoding for {show_time(row['codec_budget_s'])} of transfer ({_where(row)})"
+    if row["codec_s"] is None and row["codec_budget_s"] is not None:
+        return f"time unknown and left out; worth it below {show_time(row['codec_budget_s'])} ({_where(row)}); give --codec-time"
+    return ""
+
+
+def _where(row: Row) -> str:
+    return f"{row['ctx_tokens']:,} tokens over {row['link']}"
