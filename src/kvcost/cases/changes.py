@@ -133,7 +133,8 @@ def _codec(model: Model, technique: Technique, given: Given) -> tuple[WireCut, t
         budget = 0.5 if given.budget is None else given.budget
         tiers = tiers_at(_exact(budget))
         parts = [f"{float(share):.0%} {name}" for share, name in zip(tiers, ("FP16", "INT8", "INT4"), strict=True) if share]
-        return WireCut(tier_share(tiers)), (_what_if(f"a budget of {budget:.0%} ({', '.join(parts)})", given.budget),)
+        whole = ", not sinks at FP16 and the rest at INT4" if tiers.f8 == 1 else ""
+        return WireCut(tier_share(tiers)), (_what_if(f"a budget of {budget:.0%} is {' and '.join(parts)}{whole}", given.budget),)
     if change.kind == "mix":
         words, first_formats, rest = given.mix
         dim = _head_dim(model)

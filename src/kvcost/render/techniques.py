@@ -4,28 +4,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..units.show import show_time
+from .cells import Column, columns_of
 from .plain import Line, Screen
 
-__all__ = ["CAN_WAIT", "show_techniques"]
+__all__ = ["show_techniques"]
 
 Row = Mapping[str, Any]
-Table = Callable[[list[str], Sequence[Row]], None]
 _SENT = ("technique", "kv_fraction", "wire_bytes", "line_rate_s", "achievable_s", "engine_s", "exposed_s")
 _GAINED, _NEEDED = ("net_gain_s", "verdict"), ("breakeven_saved_s",)
 _CODEC = ("codec_s", "codec_budget_s", "codec_worth")
-# What a narrow terminal shows in a second table, the least urgent first.
-CAN_WAIT = ("codec_worth", "codec_budget_s", "codec_s", "wire_bytes", "line_rate_s", "engine_s")
 
 
-def show_techniques(rows: Sequence[Row], table: Table, screen: Screen) -> None:
+def show_techniques(rows: Sequence[Row], screen: Screen) -> None:
     """Print every case, then the notes on the techniques, each once."""
     for case in _cases(rows):
         for words, style in _title(case[0]):
             screen.text(words, style)
         screen.text("")
         gained = any(row["net_gain_s"] is not None for row in case)
-        table([*_SENT, *(_GAINED if gained else _NEEDED), *_CODEC], case)
-        screen.text("")
+        for columns in _tables([*_SENT, *(_GAINED if gained else _NEEDED), *_CODEC], case, screen.width):
+            screen.table(columns)
+            screen.text("")
     screen.text("the best first; codec budget: the most time of encoding and decoding that is worth it", "dim")
     screen.text("")
     screen.card(list(_notes(rows)))
@@ -40,6 +39,19 @@ def _cases(rows: Sequence[Row]) -> Iterator[list[Row]]:
             case = []
         case.append(row)
     yield case
+
+
+def _tables(fields: Sequence[str], case: Sequence[Row], width: int | None) -> Iterator[list[Column]]:
+    """One table, or on a narrow terminal as many as it takes, each with the techniques first."""
+    name, *others = columns_of(fields, [[row[field] for field in fields] for row in case])
+    needs = {id(column): 2 + max(map(len, [column.heading, *column.cells])) for column in (name, *others)}
+    table = [name]
+    for column in others:
+        if width is not None and len(table) > 1 and sum(needs[id(item)] for item in (*table, column)) - 2 > width:
+            yield table
+            table = [name]
+        table.append(column)
+    yield table
 
 
 def _title(row: Row) -> list[tuple[str, str]]:
@@ -58,8 +70,11 @@ def _notes(rows: Sequence[Row]) -> Iterator[Line]:
     said: set[tuple[str, str]] = set()
     named: set[str] = set()
     present = {row["technique"] for row in rows}
+    texts = {(row["technique"], row["quality"]) for row in rows}
+    varied = {name for name in present if sum(technique == name for technique, _ in texts) > 1}
     for row in sorted(rows, key=_first_places(rows)):
-        lines = [("", row["quality"]), ("measured", row["measured"]), ("CAUTION", row["caution"]), ("codec", _codec_words(row))]
+        quality = f"{row['quality']} ({_where(row)})" if row["technique"] in varied else row["quality"]
+        lines = [("", quality), ("measured", row["measured"]), ("CAUTION", row["caution"]), ("codec", _codec_words(row))]
         if "+" in row["technique"] and present.issuperset(row["technique"].split("+")):
             lines[:2] = [("", "see its parts")]
         for what, words in lines:

@@ -64,7 +64,7 @@ _CAN_WAIT = (
     *("achievable_low_s", "achievable_high_s", "time_low_s", "time_high_s", "achieved_low_bytes_per_s", "achieved_high_bytes_per_s"),
     *("t0_low_s", "t0_high_s", "state_bytes", "provenance", "reserved_bytes", "peer_bytes_per_s", "rails", "regions", "constants", "confidence"),
 )
-_KEYS = ("technique", "model", "ctx_tokens", "kv_dtype", "link", "engine", "gpu", "phase", "batch")
+_KEYS = ("model", "ctx_tokens", "kv_dtype", "link", "engine", "gpu", "phase", "batch")
 _SHARED = (
     "model",
     "gpu",
@@ -128,39 +128,28 @@ def _breakeven(document: Document, columns: tuple[str, ...], rows: Sequence[tupl
 
 def _reduce(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen) -> None:
     """A table of techniques for each case, and notes on them."""
-    from .techniques import CAN_WAIT, show_techniques
+    from .techniques import show_techniques
 
-    def table(fields: list[str], case: Sequence[Mapping[str, Any]]) -> None:
-        _table(fields, columns, [tuple(row[column] for column in columns) for row in case], screen, chosen=False, can_wait=CAN_WAIT)
-
-    show_techniques([dict(zip(columns, row, strict=True)) for row in rows], table, screen)
-    _footnotes(document.sources(), screen)
+    show_techniques([dict(zip(columns, row, strict=True)) for row in rows], screen)
+    _footnotes({quantity: source for quantity, source in document.sources().items() if not quantity.startswith("kv_fraction")}, screen)
 
 
-def _table(
-    fields: list[str],
-    columns: tuple[str, ...],
-    rows: Sequence[tuple[Any, ...]],
-    screen: Screen,
-    *,
-    chosen: bool,
-    can_wait: Sequence[str] = _CAN_WAIT,
-) -> None:
+def _table(fields: list[str], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:
     """The fields as a table; on a narrow terminal as two, the second with what can wait, where that makes them fit."""
     places = [columns.index(field) for field in fields]
     table = dict(zip(fields, columns_of(fields, [[row[place] for place in places] for row in rows]), strict=True))
-    later = [] if chosen or screen.width is None else _later(table, screen.width, can_wait)
+    later = [] if chosen or screen.width is None else _later(table, screen.width)
     screen.table([column for field, column in table.items() if field not in later])
     if later:
         screen.text("")
         screen.table([column for field, column in table.items() if field in later or field in _KEYS])
 
 
-def _later(table: Mapping[str, Column], width: int, can_wait: Sequence[str]) -> list[str]:
+def _later(table: Mapping[str, Column], width: int) -> list[str]:
     """The fewest fields that can wait for a second table and without which the first fits; none where neither helps."""
     needs = {field: 2 + max(len(text) for text in (column.heading, *column.cells)) for field, column in table.items()}
     later: list[str] = []
-    for field in ("", *(field for field in can_wait if field in needs)):
+    for field in ("", *(field for field in _CAN_WAIT if field in needs)):
         later += [field] if field else []
         fits = sum(need for name, need in needs.items() if name not in later) - 2 <= width
         if fits and sum(needs[name] for name in needs if name in later or name in _KEYS) - 2 <= width:
