@@ -326,6 +326,75 @@ def test_no_technique_sends_more_and_no_overlap_exposes_more(model, ctx, tp, bas
         assert name not in rows or rows[name]["exposed_s"] <= rows["none"]["exposed_s"]
 
 
+def test_what_a_push_hides_may_be_unknown_while_bytes_are_not():
+    rows = rows_of(overlap=["push"], saved=["50ms"], basis=["achievable"])
+    assert rows["none"]["exposed_s"] is rows["fp8"]["exposed_s"] is None
+    assert rows["fp8"]["wire_bytes"] == 671088640
+    assert "give --prefill-time" in rows["none"]["reason"]
+    assert "layer-push" not in rows
+
+
+def test_a_format_that_needs_whole_groups_cannot_be_pushed():
+    pushed = rows_of(overlap=["push"], prefill_time=["390ms"])["kivi-2bit"]
+    assert "whole groups" in pushed["caution"]
+    assert rows_of()["kivi-2bit"]["caution"] is None
+
+
+def test_a_codec_of_no_time_that_saves_none_is_neither_worth_it_nor_not():
+    rows = rows_of(bandwidth=["inf"])
+    assert rows["fp8"]["codec_worth"] is None
+    assert rows_of(bandwidth=["inf"], codec_time=["1ms"])["fp8"]["codec_worth"] is False
+
+
+def test_a_link_that_never_catches_up_does_with_fewer_bytes():
+    slow = {**FULL, "link": ["10gbe"], "rate": ["1.2"]}
+    rows = rows_of(slow, technique=["fp8,more-rails"])
+    assert rows["none"]["net_gain_s"] is None
+    assert rows["none"]["link_utilisation"] > 1 > rows["fp8"]["link_utilisation"]
+    assert rows["fp8"]["net_gain_s"] is not None
+
+
+def test_a_technique_of_ones_own(tmp_path):
+    file = tmp_path / "techniques.yaml"
+    file.write_text(
+        """ours:
+  title: Ours
+  group: codec
+  change: {kind: share, share: 0.4, first_tokens: 96}
+  excludes: [bits]
+  risk: 1
+  codec: unknown
+  quality: ours alone knows
+  source: us
+  confidence: estimate
+  checked: 2026-01-01
+"""
+    )
+    reader = Reader(Catalog([str(file)]))
+    document = ask(ReduceQuestion, reader, {**PLAIN, "technique": ["ours"]})
+    row = dict(zip(document.columns, list(document.rows)[1], strict=True))
+    assert row["kv_fraction"] == pytest.approx((96 + 4000 * 0.4) / 4096)
+    file.write_text(file.read_text().replace("share: 0.4, ", ""))
+    with pytest.raises(KvcostError, match="share belongs to kind share"):
+        ask(ReduceQuestion, Reader(Catalog([str(file)])), {**PLAIN, "technique": ["ours"]})
+
+
+junk = st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10).filter(lambda text: not text.startswith(("@", "-")))
+some = st.sampled_from(["fp16:4,int4:rest", "50%", "40/80", "2ms", "0", "1e9", "fp8", "fp8,push", "int4:g64:zero:rest", ":", "rest", "/", "1/0", "nan"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.sampled_from(["mix", "layers", "budget", "keep", "codec_time", "technique", "with", "prefix_hit"]), junk | some, min_size=1))
+def test_whatever_is_typed_is_answered_or_refused(words):
+    refused, rows = None, {}
+    try:
+        rows = rows_of(**{option: [word] for option, word in words.items()})
+    except KvcostError as error:
+        refused = error
+    assert rows or refused.hint
+    assert all(0 <= row["kv_fraction"] <= 1 for row in rows.values())
+
+
 BAD = [
     (("--with", "fp8,int8"), "both decide on how the cache is encoded"),
     (("--with", "fp8,spectrumkv"), "both decide on how the cache is encoded"),

@@ -111,7 +111,7 @@ class ReduceQuestion:
         for item in codecs:
             setting = changed(setting, item, self.given, self.reader.catalog)
         sent, gain, codec_s = self._priced(case, setting)
-        if sent.exposed_s is None:
+        if sent.exposed_s is None and any(item.group == "hide" for item in techniques):
             option = "--prefill-time" if setting.path.overlap == "push" else "--decode-step-time"
             raise KvcostError(f"what it hides depends on the compute time: give {option}, or --gpu with --osl and a load")
         whole = unpaged_bytes(case.setting)

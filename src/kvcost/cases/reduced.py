@@ -42,7 +42,8 @@ Row = tuple[ReduceRow, TransferRow, GainRow]
 def budgeted(own: ReduceRow, uncoded: TransferRow, sent: TransferRow, codec_s: float) -> ReduceRow:
     """The most time of encoding and decoding that is worth it: what the link takes less than without the codec."""
     budget_s = max(0.0, uncoded.transfer_s - (sent.transfer_s - codec_s))
-    return own._replace(codec_budget_s=budget_s, codec_worth=None if own.codec_s is None else own.codec_s < budget_s)
+    worth = None if own.codec_s is None or not (own.codec_s or budget_s) else own.codec_s < budget_s
+    return own._replace(codec_budget_s=budget_s, codec_worth=worth)
 
 
 def routed(own: ReduceRow, sent: TransferRow, gain: GainRow, setting: Setting) -> Row:
