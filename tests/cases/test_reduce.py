@@ -206,8 +206,12 @@ def test_rails_double_up_to_the_ranks():
 
 
 def test_short_prompts_are_not_pushed():
-    assert "layer-push" not in rows_of(ctx=["511"], prefill_time=["50ms"])
-    assert "layer-push" in rows_of(ctx=["512"], prefill_time=["50ms"])
+    short, long = (rows_of(ctx=[ctx], prefill_time=["50ms"])["layer-push"] for ctx in ("511", "512"))
+    assert short["overlap"] == "serial"
+    assert short["exposed_s"] == short["transfer_s"]
+    assert "hides nothing" in short["quality"]
+    assert long["overlap"] == "push"
+    assert long["exposed_s"] < long["transfer_s"]
     splitwise = rows_of(engine=["splitwise"], overlap=["serial"], prefill_time=["390ms"])["layer-push"]
     assert splitwise["exposed_s"] == pytest.approx(8e-3)
 
@@ -248,8 +252,14 @@ def test_rows_are_ranked_by_net_gain_and_ties_by_risk(full):
 def test_without_a_gain_what_is_exposed_ranks():
     rows = answered(PLAIN)[0]
     assert all(row["net_gain_s"] is None and row["verdict"] == "unknown" for row in rows)
-    exposed = [round(1e9 * row["exposed_s"]) for row in rows[1:]]
+    exposed = [round(1e9 * row["exposed_s"]) for row in rows[1:-2]]
     assert exposed == sorted(exposed)
+    # What nobody can know without compute times comes last, and is said.
+    assert [(row["technique"], row["exposed_s"]) for row in rows[-2:]] == [("layer-push", None), ("decode-start", None)]
+    assert "not known" in rows[-1]["quality"]
+    assert "exposed-unknown" in notes_of()
+    assert rows_of(**{"with": ["fp8,layer-push,block-128"]})["fp8+layer-push+block-128"]["kv_fraction"] == 0.5
+    assert "exposed-unknown" not in notes_of(prefill_time=["390ms"], decode_step_time=["20ms"])
 
 
 def test_the_articles_formula_ranks_too():

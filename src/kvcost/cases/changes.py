@@ -211,9 +211,9 @@ def _overlapped(setting: Setting, kind: str) -> Setting:
     if kind == "decode-start":
         return setting._replace(path=path._replace(overlap="decode-start"))
     start = path.engine.push_from_tokens or PUSH_FROM_TOKENS
-    if setting.ctx < start:
-        raise KvcostError(f"below {start} prompt tokens engines send after prefill")
-    return setting._replace(path=path._replace(overlap="push", engine=path.engine._replace(push_from_tokens=start)))
+    says = (f"below {start} prompt tokens it sends after prefill, and hides nothing",) if setting.ctx < start else ()
+    pushed = path._replace(overlap="push", engine=path.engine._replace(push_from_tokens=start))
+    return setting._replace(path=pushed, says=(*setting.says, *says))
 
 
 def _recut(setting: Setting, technique: Technique) -> Setting:

@@ -32,6 +32,12 @@ _TABLE = frozenset(
     ("model", "ctx_tokens", "wire_bytes", "line_rate_s", "achievable_s", "engine_s", "transfer_s", "link_utilisation", "breakeven_saved_s", "objective")
 )
 NONE = "none"
+_CODEC_WORDS = {
+    "none": "",
+    "fused": "; no codec time: the engine stores the cache so",
+    "pass": "; codec time: one pass over memory at either end, a lower bound",
+    "unknown": "; codec time: unknown, left out",
+}
 
 
 class _Case(NamedTuple):
@@ -67,6 +73,7 @@ class ReduceQuestion:
         self.columns = (*ReduceRow._fields, *TransferRow._fields, *GainRow._fields)
         self._hit_given = "prefix_hit" in options
         self._left_out: dict[str, str] = {}
+        self._unknown: dict[str, Notice] = {}
         self._notices: list[Notice] = []
 
     def count(self, lengths: Sequence[int]) -> int:
@@ -111,9 +118,8 @@ class ReduceQuestion:
         for item in codecs:
             setting = changed(setting, item, self.given, self.reader.catalog)
         sent, gain, codec_s = self._priced(case, setting)
-        if sent.exposed_s is None and any(item.group == "hide" for item in techniques):
-            option = "--prefill-time" if setting.path.overlap == "push" else "--decode-step-time"
-            raise KvcostError(f"what it hides depends on the compute time: give {option}, or --gpu with --osl and a load")
+        if sent.exposed_s is None and case.setting.path.overlap == "serial":
+            setting = setting._replace(says=(*setting.says, self._unknown_exposure(setting)))
         whole = unpaged_bytes(case.setting)
         own = ReduceRow(
             technique=names_of(techniques),
@@ -135,8 +141,19 @@ class ReduceQuestion:
                 own = fetched(own, sent, before[1], setting)
         return own, sent, gain
 
+    def _unknown_exposure(self, setting: Setting) -> str:
+        """What is said, and once warned of, where nobody knows the compute time that hides the transfer."""
+        push = setting.path.overlap == "push"
+        words = f"what it hides depends on the time of {'a prefill' if push else 'a decode step'}, which is not known"
+        notice = Notice(
+            "exposed-unknown", f"{setting.path.overlap}: {words}", f"give {'--prefill-time' if push else '--decode-step-time'}, or --gpu, --osl and a load"
+        )
+        self._unknown.setdefault(setting.path.overlap, notice)
+        return words
+
     def _say_left_out(self) -> None:
-        """One note on all techniques that were left out of a case, each with the first reason."""
+        """One note on all techniques that were left out of a case, each with the first reason, and what is not known of others."""
+        self._notices += self._unknown.values()
         if not self._left_out:
             return
         words = "; ".join(f"{name} ({reason})" for name, reason in self._left_out.items())
@@ -159,7 +176,7 @@ class ReduceQuestion:
     def sources(self, lengths: Sequence[int]) -> dict[str, Source]:
         """Those of the break-even question, and the techniques' shares."""
         chosen = dict.fromkeys(item for items in self.lists for item in items)
-        own = {f"kv_fraction[{item.name}]": Source(None, item.provenance, item.source, item.name) for item in chosen}
+        own = {f"kv_fraction[{item.name}]": Source(None, item.provenance, f"{item.source}{_CODEC_WORDS[item.codec]}", item.name) for item in chosen}
         return {**self.base.sources(lengths), **own}
 
 

@@ -103,5 +103,5 @@ def rank(row: Row) -> tuple[Any, ...]:
     """The order of rows: net gain first, in whole nanoseconds; ties by risk; without a gain, what is exposed."""
     own, sent, gain = row
     known = gain.net_gain_s is not None
-    exposed = round(1e9 * (sent.exposed_s or 0.0))
+    exposed = float("inf") if sent.exposed_s is None else round(1e9 * sent.exposed_s)
     return (not known, -round(1e9 * (gain.net_gain_s or 0.0)), own.risk if known else exposed, exposed if known else own.risk, own.technique.count("+"))
