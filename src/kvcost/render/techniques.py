@@ -26,6 +26,8 @@ def show_techniques(rows: Sequence[Row], screen: Screen) -> None:
             screen.table(columns)
             screen.text("")
     screen.text("the best first; codec budget: the most time of encoding and decoding that is worth it", "dim")
+    if any(row["technique"] != "none" and row["kv_dtype"] != rows[0]["kv_dtype"] and row["net_gain_s"] is not None for row in rows):
+        screen.text("a stored format makes monolithic serving faster too, and what splitting gains is told against that", "dim")
     screen.text("")
     screen.card(list(_notes(rows)))
 
