@@ -49,13 +49,15 @@ def test_the_probe_sees_what_is_imported():
     assert json.loads(done.stdout) == ["csv"]
 
 
-@pytest.mark.parametrize("words", [("transfer", *CASE, "--json"), ("size", *SIZE, "--json"), ("transfer", *CASE, "--format", "jsonl")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("transfer", *CASE, "--json"), ("size", *SIZE, "--json"), ("transfer", *CASE, "--format", "jsonl"), ("reduce", *CASE, "--json")], ids=" ".join
+)
 def test_json_answers_import_next_to_nothing(imported, words):
     assert not imported(*words) - {"kvcost.cost", "kvcost.catalog", "kvcost.cases", "csv"}
 
 
 @pytest.mark.parametrize(
-    "words", [("transfer", *CASE), ("transfer", *SIZE, "--link", "100gbe"), ("size", *SIZE), ("transfer", *CASE, "--explain")], ids=" ".join
+    "words", [("transfer", *CASE), ("transfer", *SIZE, "--link", "100gbe"), ("size", *SIZE), ("transfer", *CASE, "--explain"), ("reduce", *CASE)], ids=" ".join
 )
 def test_a_table_may_import_rich_and_no_more(imported, words):
     assert not imported(*words) & {"pydantic", "yaml", "numpy", "importlib.metadata", "asyncio", "tempfile", "socket"}

@@ -5,10 +5,11 @@ import typing
 from kvcost.cases.compute import ComputeRow
 from kvcost.cases.gains import GainRow
 from kvcost.cases.quantities import QUANTITIES
+from kvcost.cases.reduced import ReduceRow
 from kvcost.cases.size import SizeRow
 from kvcost.cases.transfer import TransferRow
 
-ROWS = (SizeRow, TransferRow, ComputeRow, GainRow)
+ROWS = (SizeRow, TransferRow, ComputeRow, GainRow, ReduceRow)
 
 
 def test_every_field_is_explained():

@@ -18,6 +18,21 @@ CARD = ("transfer", "--model", "llama2-70b", "--ctx", "4096", "--link", "100gbe"
 TABLE = ("transfer", "--model", "llama2-70b", "--ctx", "1k,4k", "--link", "nvlink4,ib-ndr,100gbe", "--tp", "1,8", "-q")
 SIZE = ("size", "--model", "deepseek-v3", "--ctx", "32k", "--tp", "8")
 EXPLAINED = ("transfer", "--model", "gemma-3-27b", "--ctx", "8k", "--link", "ib-ndr", "--explain")
+REDUCED = (
+    "reduce",
+    "--model",
+    "llama2-70b",
+    "--ctx",
+    "4k",
+    "--link",
+    "nvlink4",
+    "--technique",
+    "fp8,int4-g64,layer-push,block-128",
+    "--codec-time",
+    "2ms",
+    "-q",
+)
+DEPLOYED = ("reduce", *["--model", "qwen2.5-7b", "--ctx", "4k", "--osl", "128", "--gpu", "h100", "--rate", "4", "--link", "100gbe", "--with", "push,fp8", "-q"])
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -46,7 +61,9 @@ def compare(name, text):
 
 
 @pytest.mark.parametrize("width", [80, 200, None])
-@pytest.mark.parametrize(("name", "words"), [("card", CARD), ("table", TABLE), ("size", SIZE), ("explained", EXPLAINED)])
+@pytest.mark.parametrize(
+    ("name", "words"), [("card", CARD), ("table", TABLE), ("size", SIZE), ("explained", EXPLAINED), ("reduced", REDUCED), ("techniques", DEPLOYED)]
+)
 def test_whole_output(screen, name, words, width):
     text = screen(width, *words)
     compare(f"{name}-{width or 'piped'}", text)
@@ -61,7 +78,7 @@ def words_of(text):
     return re.findall(r"[\w./+-]*\w", text.replace(",", ""))
 
 
-@pytest.mark.parametrize("words", [CARD, TABLE, SIZE, EXPLAINED, ("links", "100gbe"), ("engines",), ("models", "--like", "llama")])
+@pytest.mark.parametrize("words", [CARD, TABLE, SIZE, EXPLAINED, REDUCED, ("links", "100gbe"), ("engines",), ("models", "--like", "llama")])
 @pytest.mark.parametrize("width", [40, 80, 120, 200])
 def test_no_width_cuts_anything(screen, words, width):
     piped = screen(None, *words)

@@ -20,7 +20,8 @@ from .document import Source
 from .gains import Asked, GainRow, article_gain, filled
 from .plan import Options, Path, Work, held_tokens
 from .reading import Reader, flag
-from .transfer import TRANSFER_OPTIONS, TransferQuestion, TransferRow
+from .sending import TransferRow, priced_exposed
+from .transfer import TRANSFER_OPTIONS, TransferQuestion
 
 __all__ = ["BREAKEVEN_OPTIONS", "BreakevenQuestion"]
 
@@ -98,10 +99,17 @@ class BreakevenQuestion:
         for work, path, base in self.transfer.priced(lengths):
             row = TransferRow._make(base[: len(TransferRow._fields)])
             for deployment, osl, load, asked in product(self.deployments, self.osls, self.loads, self.asked):
-                gain = self._gain(work, path, row, deployment, osl, load, asked)
+                sent, gain = self.answer(work, path, row, deployment, osl, load, asked)
                 if self.for_people and not several and self.wanted is None:
-                    gain = self._commented(row, gain)
-                yield (*row, *gain, *base[len(TransferRow._fields) :])
+                    gain = self._commented(sent, gain)
+                yield (*sent, *gain, *base[len(TransferRow._fields) :])
+
+    def answer(
+        self, work: Work, path: Path, row: TransferRow, deployment: Deployment, osl: int | None, load: tuple[float | None, int | None], asked: Asked
+    ) -> tuple[TransferRow, GainRow]:
+        """What splitting gains for one transfer, and the transfer with what its modelled compute hides of it."""
+        gain = self._gain(work, path, row, deployment, osl, load, asked)
+        return priced_exposed(row, path, work.layers, gain.prefill_s, gain.decode_step_s), gain
 
     def _commented(self, row: TransferRow, gain: GainRow) -> GainRow:
         """The one answer of a question asked by a person, with what `comment` adds to it."""

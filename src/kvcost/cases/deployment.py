@@ -198,7 +198,18 @@ def transfer_of(work: Work, path: Path, deployment: Deployment, end: Literal["lo
         return fixed_transfer(deployment.transfer_s)
     basis: Any = path.basis
     layout = work.layout if path.engine.hybrid_cache else work.flat_layout
-    return link_transfer(layout, path.link, path.engine, prefill_tp=work.prefill_tp, decode_tp=work.decode_tp, rails=path.rails, basis=basis, end=end)
+    return link_transfer(
+        layout,
+        path.link,
+        path.engine,
+        prefill_tp=work.prefill_tp,
+        decode_tp=work.decode_tp,
+        rails=path.rails,
+        basis=basis,
+        end=end,
+        codec=work.codec,
+        untouched=work.untouched,
+    )
 
 
 def _link_end(path: Path, draw: Draw) -> Literal["low", "expected", "high"]:

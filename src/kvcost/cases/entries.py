@@ -1,4 +1,4 @@
-"""`models`, `links`, `gpus`, `engines`: the catalog's entries as rows."""
+"""`models`, `links`, `gpus`, `engines`, `techniques`: the catalog's entries as rows."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .document import Document
 
 __all__ = ["entries_document"]
 
-_HIDDEN = {"aliases", "layers", "experts", "constants"}
+_HIDDEN = {"aliases", "layers", "experts", "constants", "change"}
 
 
 def _model_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,23 @@ def _gpu_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[str, A
     }
 
 
-_ROWS = {"models": _model_row, "links": _link_row, "gpus": _gpu_row, "engines": _engine_row}
+def _technique_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[str, Any]:
+    technique = catalog.technique(name)
+    return {
+        "technique": name,
+        "title": values["title"],
+        "group": technique.group,
+        "risk": technique.risk,
+        "research": technique.research,
+        "codec": technique.codec,
+        "excludes": ", ".join(values["excludes"]),
+        "quality": technique.quality,
+        "published": "; ".join(f"{', '.join(item.models)}: {item.effect} ({item.source})" for item in technique.published),
+        "cautions": "; ".join(f"{item.text} ({item.source})" for item in technique.cautions),
+    }
+
+
+_ROWS = {"models": _model_row, "links": _link_row, "gpus": _gpu_row, "engines": _engine_row, "techniques": _technique_row}
 
 
 def _whole(row: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:

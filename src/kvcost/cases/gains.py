@@ -189,6 +189,8 @@ def article_gain(
         utilisation = load[0] * row.transfer_s / min(deployment.prefill_instances, deployment.decode_instances)
         common = common._replace(link_utilisation=utilisation)
     saved = _saved(asked, path, row.ctx_tokens)
+    if saved is not None and exposed is None:
+        missing = ["--prefill-time" if row.overlap == "push" else "--decode-step-time"]
     if saved is None or exposed is None:
         reason = f"unknown: give {', '.join(missing)}"
         notice = Notice(

@@ -5,20 +5,24 @@ overlap). Lists and ranges multiply. Everything that can be refused is refused h
 first row is written.
 """
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 from itertools import product
-from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..cost.dtypes import Encoding, parse_kv_dtype
 from ..cost.kv import KvLayout, kv_layout
 from ..cost.layers import with_encoder_tokens, with_state_bits
 from ..cost.measured import interpolate
 from ..cost.model import Model, check_model_tp, kv_layers
-from ..cost.path import Forwarding, path_link, staged_hops
 from ..cost.transfer import Engine, Link, check_tp_pair
 from ..errors import KvcostError, Notice
-from .reading import Reader, user_link
+from .linking import Options, links_of
+from .reading import Reader
+
+if TYPE_CHECKING:
+    from ..cost.techniques import WireCut
 
 __all__ = [
     "Options",
@@ -31,14 +35,11 @@ __all__ = [
     "model_notices",
     "models_of",
     "paths",
+    "stored_work",
     "works",
 ]
 
-# Option name → the words given for it; an option that was not given is absent.
-Options = Mapping[str, Sequence[str]]
 DEFAULT_ENGINE = "vllm-nixl"
-# The copy between a GPU and pinned host memory that staging adds at either end.
-STAGING_COPY = "host_dram_pcie4"
 # Measured seconds by tokens; tokens 0 = at any length.
 Points = tuple[tuple[int, float], ...]
 
@@ -47,6 +48,7 @@ class Work(NamedTuple):
     """What is sent, but for its length.
 
     layout, flat_layout   the cache with window layers as windows, and with every layer at full length
+    codec                 what shrinks the bytes on the wire alone, of all layers but the `untouched` ones
     """
 
     model: Model
@@ -56,6 +58,8 @@ class Work(NamedTuple):
     layout: KvLayout
     flat_layout: KvLayout
     layers: int
+    codec: WireCut | None = None
+    untouched: KvLayout | None = None
 
 
 class Path(NamedTuple):
@@ -116,10 +120,15 @@ def _work(model: Model, encoding: Encoding | None, prefill_tp: int, decode_tp: i
             check_tp_pair(prefill_tp, decode_tp)
         option = "--kv-dtype"
         stored = encoding or parse_kv_dtype(model.dtype if model.kv_dtype == "auto" else model.kv_dtype)
-        layout = kv_layout(model.groups, stored)
+        return stored_work(model, stored, prefill_tp, decode_tp)
     except KvcostError as error:
         raise error.at(option) from None
-    return Work(model, stored, prefill_tp, decode_tp, layout, kv_layout(model.groups, stored, hybrid_cache=False), kv_layers(model))
+
+
+def stored_work(model: Model, encoding: Encoding, prefill_tp: int, decode_tp: int) -> Work:
+    """A model's cache in one format. Raises KvcostError for a format that cannot store one of its layers."""
+    layout, flat = kv_layout(model.groups, encoding), kv_layout(model.groups, encoding, hybrid_cache=False)
+    return Work(model, encoding, prefill_tp, decode_tp, layout, flat, kv_layers(model))
 
 
 def contexts(reader: Reader, options: Options) -> list[int]:
@@ -143,90 +152,6 @@ def engines_of(reader: Reader, options: Options) -> list[Engine]:
     ]
 
 
-def _links(reader: Reader, options: Options) -> list[Link]:
-    """Links with the user's bandwidth and efficiency in place of their own."""
-    links = _named_links(reader, options)
-    bandwidths = reader.values("bandwidth", options.get("bandwidth", ()))
-    if links == [None] and bandwidths == [None]:
-        hint = "give one, such as --link 100gbe or --bandwidth 100Gbps; `kvcost links` lists all"
-        raise KvcostError("no link given", where="--link", hint=hint)
-    efficiencies = reader.values("efficiency", options.get("efficiency", ()))
-    return [_at_efficiency(_at_rate(link, rate), share) for link, rate, share in product(links, bandwidths, efficiencies)]
-
-
-def _named_links(reader: Reader, options: Options) -> list[Link | None]:
-    """The links given by name or rate, and the paths of hops, each staged in host memory where asked."""
-    forwardings: list[Forwarding | None] = reader.values("forwarding", options.get("forwarding", ()))
-    stagings = reader.values("staging", options.get("staging", ()), ["none"])
-    hops: list[tuple[Link, ...]] = [(link,) for link in reader.values("link", options.get("link", ()), [])]
-    hops += reader.values("path", options.get("path", ()), [])
-    if not hops:
-        return [None]
-    found: list[Link | None] = []
-    for path, staging, forwarding in product(hops, stagings, forwardings):
-        whole = path
-        if staging == "host":
-            copy = reader.catalog.link(STAGING_COPY)
-            # A link that is itself a slot of the host is one of the two copies.
-            if all(_is_slot(reader, end) for end in (path[0], path[-1])):
-                whole = (path[0], path[0]) if len(path) == 1 else path
-            else:
-                whole = staged_hops(path_link(path, "pipelined"), copy)
-        found.append(_forwarded(whole, forwarding))
-    return found
-
-
-def _is_slot(reader: Reader, link: Link) -> bool:
-    """Whether a link ends in host memory."""
-    return reader.catalog.entries("links").get(link.name, {}).get("kind") in ("pcie", "c2c", "tier")
-
-
-def _forwarded(hops: Sequence[Link], forwarding: Forwarding | None) -> Link:
-    """A path as one link: pipelined unless told otherwise, its low end then one hop after the other."""
-    if forwarding is not None or len(hops) == 1:
-        return path_link(hops, forwarding or "pipelined")
-    slow = path_link(hops, "store-and-forward")
-    return path_link(hops, "pipelined")._replace(
-        achieved_low_bytes_per_s=slow.achieved_low_bytes_per_s, low_name="one hop after the other, each at its low end"
-    )
-
-
-def _at_rate(link: Link | None, bandwidth: float | None) -> Link:
-    """The link with the user's line rate; its efficiency and range keep their shares of it."""
-    if link is None or bandwidth == inf or (bandwidth is not None and link.achieved_bytes_per_s == inf):
-        return user_link(bandwidth or inf)
-    if bandwidth is None:
-        return link
-    scale = bandwidth / (link.bandwidth_bytes_per_s or link.achieved_bytes_per_s)
-    return link._replace(
-        bandwidth_bytes_per_s=bandwidth,
-        achieved_bytes_per_s=link.achieved_bytes_per_s * scale,
-        achieved_low_bytes_per_s=link.achieved_low_bytes_per_s * scale,
-        achieved_high_bytes_per_s=min(bandwidth, link.achieved_high_bytes_per_s * scale),
-        provenance="user",
-        rate_provenance="user",
-        source=f"rate given; efficiency of {link.name}: {link.source}",
-    )
-
-
-def _at_efficiency(link: Link, efficiency: float | None) -> Link:
-    """The link at the user's efficiency, without a range."""
-    if efficiency is None:
-        return link
-    if link.bandwidth_bytes_per_s is None:
-        raise KvcostError(f"{link.name} has no line rate that an efficiency could apply to", where="--efficiency", hint="give --bandwidth as well")
-    achieved = link.bandwidth_bytes_per_s * efficiency
-    return link._replace(
-        achieved_bytes_per_s=achieved,
-        achieved_low_bytes_per_s=achieved,
-        achieved_high_bytes_per_s=achieved,
-        provenance="user",
-        source="efficiency given",
-        low_name="",
-        high_name="",
-    )
-
-
 def _timed(engine: Engine, link: Link, latency_s: float | None, block_given: bool, efficiency_given: bool) -> Engine:
     """The engine on this link: the user's latency is its t0, the user's efficiency holds for it too.
 
@@ -248,7 +173,7 @@ def paths(reader: Reader, options: Options) -> list[Path]:
     block_given, efficiency_given = bool(options.get("block_size")), bool(options.get("efficiency"))
     for engine, link, rails, latency, overlap, basis, prefill, decode in product(
         engines_of(reader, options),
-        _links(reader, options),
+        links_of(reader, options),
         reader.values("rails", options.get("rails", ())),
         reader.values("latency", options.get("latency", ())),
         reader.values("overlap", options.get("overlap", ())),

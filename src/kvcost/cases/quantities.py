@@ -233,4 +233,29 @@ QUANTITIES: dict[str, Quantity] = {
     "what_if": Quantity("for one question asked by a person: the same with one thing changed at a time"),
     "prefill_elsewhere": Quantity("for one question without a GPU: the prefill time on common GPUs"),
     "saved_needed": Quantity("for one question without a GPU: breakeven_saved_s over common contexts and links"),
+    # techniques
+    "technique": Quantity("what was changed: none, a technique, or a combination a+b in the catalog's order", source="`kvcost techniques`"),
+    "kv_fraction": Quantity(
+        "bytes under the technique over bytes of the question as asked, before rounding up to pages; 1 where it leaves the bytes as they are",
+        "formats: (bits + scale/group)/16; mix: (sum k_i q_i + (n - sum k_i) q)/n; tiers: f16 + f8/2 + f4/4; layers: sent/L; prefix: 1 - p/n",
+        "n prompt tokens, k_i first tokens at share q_i, q share of the rest, p tokens held by the decode side",
+        "`kvcost techniques NAME`",
+    ),
+    "codec_s": Quantity(
+        "time of encoding and decoding, in transfer_s and not overlapped; 0 where nothing is encoded or the engine stores it so; empty: unknown, left out",
+        "one pass over memory at either end, (1 + phi) x bytes / (t x W) each: a lower bound; or --codec-time",
+        "phi kv_fraction, t TP size, W memory bandwidth; the link counts as busy meanwhile",
+    ),
+    "codec_budget_s": Quantity("the most codec time that is worth it", "transfer_s without the codec - transfer_s with it and a codec of no time"),
+    "codec_worth": Quantity("whether codec_s is below codec_budget_s; empty where codec_s is unknown"),
+    "quality": Quantity("what was assumed, and the published effect nearest to the model at hand, with length and source", source="`kvcost techniques NAME`"),
+    "measured": Quantity("published times and rates that stand beside the modelled ones", source="`kvcost techniques NAME`"),
+    "caution": Quantity("where the technique is known to fail for the model at hand", source="`kvcost techniques NAME`"),
+    "risk": Quantity("0 exact, 1 small published loss, 2 known to fail on some models, 3 research; ties in the ranking go to the lower one"),
+    "research": Quantity("whether no serving engine does it"),
+    "fetch_bandwidth_bytes_per_s": Quantity(
+        "for kv-store: the bandwidth from which fetching the prompt's cache is faster than computing it",
+        "kv_bytes / prefill_s",
+        source="Mooncake (FAST 2025) equation 2, with the modelled or measured prefill time in place of peak arithmetic",
+    ),
 }

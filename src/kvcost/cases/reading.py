@@ -38,10 +38,10 @@ def user_link(bytes_per_s: float, word: str = "") -> Link:
     return Link(name, bytes_per_s, bytes_per_s, bytes_per_s, bytes_per_s)
 
 
-def _efficiency(text: str) -> float:
+def _share(text: str) -> float:
     value = parse_number(text, minimum=0.0, maximum=1.0)
     if value <= 0:
-        raise KvcostError(f"efficiency must be above 0 and at most 1: '{text}'", hint="write a share such as 0.92")
+        raise KvcostError(f"a share must be above 0 and at most 1: '{text}'", hint="write one such as 0.92 or 92%")
     return value
 
 
@@ -68,6 +68,44 @@ def _state_bits(word: str) -> int:
     if word.lower() not in _STATE_BITS:
         raise KvcostError(f"unknown state dtype '{word}'", hint="write one of " + ", ".join(_STATE_BITS))
     return _STATE_BITS[word.lower()]
+
+
+def _layers(word: str) -> list[Any]:
+    """Layers to send: `40/80`, `40` of the model's own, or a share of them: (layers, of how many) or a share."""
+    if "/" not in word:
+        return [(parse_count(word), None) if word.strip().isdecimal() else _share(word)]
+    sent, _, whole = word.partition("/")
+    found = parse_count(sent), parse_count(whole)
+    if found[0] > found[1]:
+        raise KvcostError(f"{found[0]} of {found[1]} layers cannot be sent", hint="write 40/80, 40 or 50%")
+    return [found]
+
+
+def _mix(word: str) -> list[Any]:
+    """A mix of formats along the prompt: `fp16:4,int4:rest` → the first tokens with their formats, and the format of the rest."""
+    hint = "write FORMAT:TOKENS,...,FORMAT:rest, such as fp16:4,int4:rest"
+    first, rest = [], None
+    for item in split_list(word):
+        name, separator, tokens = item.rpartition(":")
+        if not separator or rest is not None:
+            raise KvcostError(f"'{item}' {'follows the rest' if separator else 'names no tokens'} in a mix", hint=hint)
+        encoding = parse_kv_dtype("int4:g64" if name.lower() == "int4" else name)
+        if encoding.residual_tokens or encoding.latent_only:
+            raise KvcostError(f"{encoding.name} cannot take part in a mix", hint="use fp16 fp8 int8 int4:gN nvfp4")
+        if tokens.lower() == "rest":
+            rest = encoding
+        else:
+            first.append((parse_tokens(tokens), encoding))
+    if rest is None:
+        raise KvcostError("the mix says nothing of the rest", hint=hint)
+    return [(word, tuple(first), rest)]
+
+
+def _budget(text: str) -> float:
+    value = parse_number(text, minimum=0.0, maximum=1.0)
+    if value < 0.25:
+        raise KvcostError(f"three tiers cannot go below a budget of 25 %: '{text}'", hint="write a share from 25% (all INT4) to 100%")
+    return value
 
 
 def _points(word: str) -> list[Any]:
@@ -129,7 +167,7 @@ class Reader:
             "max_seqs": _numbers(lambda text: parse_count(text, maximum=10**6)),
             "router": _choice(ROUTERS),
             "handover": _numbers(parse_time),
-            "pool_derate": _numbers(_efficiency),
+            "pool_derate": _numbers(_share),
             "transfer_time": _numbers(parse_time),
             "saved": _numbers(parse_time),
             "saved_frac": _numbers(lambda text: parse_number(text, minimum=0.0, maximum=1.0)),
@@ -151,12 +189,19 @@ class Reader:
             "forwarding": _choice(FORWARDINGS),
             "rails": _numbers(lambda text: parse_count(text, maximum=1024)),
             "bandwidth": _numbers(parse_rate),
-            "efficiency": _numbers(_efficiency),
+            "efficiency": _numbers(_share),
             "latency": _numbers(parse_time),
             "overlap": _choice(OVERLAPS),
             "basis": _choice(BASES),
             "prefill_time": _points,
             "decode_step_time": _numbers(parse_time),
+            "technique": lambda word: [catalog.technique(item) for item in split_list(word)],
+            "with": lambda word: [tuple(catalog.technique(item) for item in split_list(word))],
+            "mix": _mix,
+            "layers": _layers,
+            "budget": lambda word: [_budget(word)],
+            "keep": lambda word: [_share(word)],
+            "codec_time": lambda word: [parse_time(word)],
         }
 
     def _link(self, word: str) -> Link:

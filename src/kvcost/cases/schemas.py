@@ -6,14 +6,21 @@ from typing import Any
 
 from .compute import ComputeRow
 from .gains import GainRow
+from .reduced import ReduceRow
 from .size import SizeRow
 from .transfer import TransferRow
 
 __all__ = ["result_schema"]
 
-_ROWS: dict[str, tuple[type, ...]] = {"size": (SizeRow,), "transfer": (TransferRow,), "compute": (ComputeRow,), "breakeven": (TransferRow, GainRow)}
+_ROWS: dict[str, tuple[type, ...]] = {
+    "size": (SizeRow,),
+    "transfer": (TransferRow,),
+    "compute": (ComputeRow,),
+    "breakeven": (TransferRow, GainRow),
+    "reduce": (ReduceRow, TransferRow, GainRow),
+}
 # Catalogs and texts: their rows hold what each entry has.
-_OTHERS = ("models", "links", "gpus", "engines", "explain", "import")
+_OTHERS = ("models", "links", "gpus", "engines", "techniques", "explain", "import")
 _TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 _NOTICE = {"type": "object", "properties": {key: {"type": "string"} for key in ("code", "message", "hint")}, "required": ["code", "message"]}
 

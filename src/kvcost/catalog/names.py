@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
-KINDS = ("models", "links", "engines", "gpus")
+KINDS = ("models", "links", "engines", "gpus", "techniques")
 __all__ = ["KINDS", "near_names", "normalise", "without_variant"]
 
 # Endings of hub ids that change the training, not the architecture.

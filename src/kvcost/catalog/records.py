@@ -7,9 +7,10 @@ from typing import Any
 from ..cost.gpu import Constant, Constants, EngineOverhead, Gpu
 from ..cost.layers import Chunked, CrossAttention, FullAttention, Indexer, Layer, LayerGroup, MlaLatent, Recurrent, SharedKv, SlidingWindow
 from ..cost.model import Experts, Model
+from ..cost.technique import Caution, Change, Published, Technique
 from ..cost.transfer import Engine, Link
 
-__all__ = ["engine_record", "gpu_record", "link_record", "model_record", "overhead_record"]
+__all__ = ["engine_record", "gpu_record", "link_record", "model_record", "overhead_record", "technique_record"]
 
 Values = dict[str, Any]
 
@@ -152,4 +153,25 @@ def overhead_record(name: str, values: Values) -> EngineOverhead:
         comm_factor=values["comm_factor"],
         prefill_sequence_s=values["prefill_sequence"],
         decode_sequence_s=values["decode_sequence"],
+    )
+
+
+def technique_record(name: str, values: Values, place: int) -> Technique:
+    """The technique of a checked entry."""
+    return Technique(
+        name=name,
+        place=place,
+        group=values["group"],
+        change=Change(**values["change"]),
+        excludes=frozenset(values["excludes"]),
+        risk=values["risk"],
+        research=values["research"],
+        needs=values["needs"],
+        codec=values["codec"],
+        quality=values["quality"],
+        measured=values["measured"],
+        published=tuple(Published(tuple(item["models"]), item["length"], item["effect"], item["source"]) for item in values["published"]),
+        cautions=tuple(Caution(**{**item, "models": tuple(item["models"])}) for item in values["cautions"]),
+        source=values["source"],
+        provenance=values["confidence"],
     )

@@ -11,8 +11,9 @@ from pydantic import Field, model_validator
 
 from .fields import Count, Dimension, Entry, KvDtype, Params, Rate, Strict, Time
 from .gpu_schema import GpuEntry
+from .technique_schema import TechniqueEntry
 
-__all__ = ["SCHEMAS", "EngineEntry", "Entry", "GpuEntry", "LinkEntry", "ModelEntry", "file_schema"]
+__all__ = ["SCHEMAS", "EngineEntry", "Entry", "GpuEntry", "LinkEntry", "ModelEntry", "TechniqueEntry", "file_schema"]
 
 
 class _Layers(Strict):
@@ -202,7 +203,13 @@ class EngineEntry(Entry):
         return self
 
 
-SCHEMAS: dict[str, type[Entry]] = {"models": ModelEntry, "links": LinkEntry, "engines": EngineEntry, "gpus": GpuEntry}
+SCHEMAS: dict[str, type[Entry]] = {
+    "models": ModelEntry,
+    "links": LinkEntry,
+    "engines": EngineEntry,
+    "gpus": GpuEntry,
+    "techniques": TechniqueEntry,
+}
 
 
 def file_schema(kind: str) -> dict[str, Any]:

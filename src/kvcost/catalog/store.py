@@ -15,10 +15,11 @@ from typing import Any
 
 from ..cost.gpu import EngineOverhead, Gpu
 from ..cost.model import Model
+from ..cost.technique import Technique
 from ..cost.transfer import Engine, Link
 from ..errors import KvcostError
 from .names import KINDS, near_names, normalise, without_variant
-from .records import engine_record, gpu_record, link_record, model_record, overhead_record
+from .records import engine_record, gpu_record, link_record, model_record, overhead_record, technique_record
 
 __all__ = ["KINDS", "Catalog", "compile_builtin", "compiled_path"]
 
@@ -34,7 +35,7 @@ def compiled_path(kind: str, data: Path = _DATA) -> Path:
 def _stamp(text: bytes) -> int:
     """A checksum of a YAML file and of the modules that check it: either may change what the entries are."""
     stamp = zlib.crc32(text)
-    for module in ("compile.py", "fields.py", "gpu_schema.py", "schema.py"):
+    for module in ("compile.py", "fields.py", "gpu_schema.py", "schema.py", "technique_schema.py"):
         with contextlib.suppress(OSError):  # an installation may hold byte code alone
             stamp = zlib.crc32((Path(__file__).parent / module).read_bytes(), stamp)
     return stamp
@@ -166,4 +167,10 @@ class Catalog:
     def overhead(self, name: str) -> EngineOverhead:
         """What the engine of that name adds to compute time."""
         record: EngineOverhead = self._record("engines", name, overhead_record, "overhead")
+        return record
+
+    def technique(self, name: str) -> Technique:
+        """The technique of that name."""
+        places = list(self.entries("techniques"))
+        record: Technique = self._record("techniques", name, lambda found, values: technique_record(found, values, places.index(found)))
         return record

@@ -15,7 +15,7 @@ from .strict_yaml import Document, read_yaml
 __all__ = ["read_user_catalogs"]
 
 _SUFFIXES = {".yaml", ".yml"}
-_HINT = "name it models.yaml, links.yaml, gpus.yaml or engines.yaml, or put its entries below a key models:, links: or engines:"
+_HINT = "name it models.yaml, links.yaml, gpus.yaml, engines.yaml or techniques.yaml, or put its entries below a key models:, links: and so on"
 Found = dict[str, dict[str, dict[str, Any]]]
 
 
@@ -71,5 +71,7 @@ def _files(path: Path) -> list[Path]:
         if path == file.parent and file.stem not in KINDS:
             raise KvcostError("unknown file in a catalog folder", where=str(file), hint=_HINT)
     if not files:
-        raise KvcostError("the catalog folder holds no YAML file", where=str(path), hint="add models.yaml, links.yaml, gpus.yaml or engines.yaml")
+        raise KvcostError(
+            "the catalog folder holds no YAML file", where=str(path), hint="add models.yaml, links.yaml, gpus.yaml, engines.yaml or techniques.yaml"
+        )
     return files

@@ -25,10 +25,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compute": ("compute", "How long a prefill or a decode step takes on a GPU, and what bounds it."),
     "import": ("import_", "A Hugging Face config.json as a catalog entry."),
     "breakeven": ("breakeven", "Is splitting prefill and decode worth it, and where the sign turns."),
+    "reduce": ("reduce", "What would make it cheaper: techniques that cut or hide the transfer, side by side."),
     "models": ("catalogs", "The models, with where their figures come from."),
     "links": ("catalogs", "The links, one direction each, with where their figures come from."),
     "gpus": ("catalogs", "The GPUs: dense peaks, memory, links, with where their figures come from."),
     "engines": ("catalogs", "The serving engines, with where their figures come from."),
+    "techniques": ("catalogs", "The techniques of reduce, with what is published of them."),
     "explain": ("explain", "What a field of the output means: formula, symbols, source."),
     "schema": ("schema", "JSON Schema of results and of catalog entries."),
 }

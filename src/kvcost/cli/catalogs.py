@@ -1,4 +1,4 @@
-"""`kvcost models`, `kvcost links`, `kvcost gpus`, `kvcost engines`."""
+"""`kvcost models`, `kvcost links`, `kvcost gpus`, `kvcost engines`, `kvcost techniques`."""
 
 from typing import Annotated, Any
 
@@ -35,3 +35,4 @@ models_app = _command("models", "llama2-70b")
 links_app = _command("links", "100gbe")
 gpus_app = _command("gpus", "h100")
 engines_app = _command("engines", "vllm-nixl")
+techniques_app = _command("techniques", "fp8")

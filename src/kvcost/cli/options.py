@@ -6,6 +6,7 @@ or more words; lists and ranges are read in `cases`.
 
 import inspect
 from collections.abc import Callable, Iterable
+from keyword import iskeyword
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -25,9 +26,9 @@ def _with_default(text: str, default: str) -> str:
     return f"{text} [{default}]" if default else text
 
 
-def _words(metavar: str, text: str, default: str = "") -> _Spelled:
+def _words(metavar: str, text: str, default: str = "", *flags: str) -> _Spelled:
     """An option of one or more words; `default` says in words what holds without it."""
-    return _Spelled(Annotated[list[str] | None, typer.Option(metavar=metavar, help=_with_default(text, default), show_default=False)], None)
+    return _Spelled(Annotated[list[str] | None, typer.Option(*flags, metavar=metavar, help=_with_default(text, default), show_default=False)], None)
 
 
 def _one(metavar: str, text: str, default: str = "", *, value: str | None = None, short: tuple[str, ...] = ()) -> _Spelled:
@@ -114,6 +115,15 @@ GROUPS: dict[str, dict[str, _Spelled]] = {
         "saved": _words("TIME", "The article's formula: net gain = this - exposed."),
         "saved_frac": _words("SHARE", "The same as a share of --prefill-time."),
     },
+    "Techniques": {
+        "technique": _words("ID,...", "Only these; `kvcost techniques` lists all.", "all"),
+        "with": _words("ID,ID,...", "A combination, as a row more; may be repeated.", "", "--with"),
+        "mix": _words("FORMAT:TOKENS,...", "Formats along the prompt, for sinks-int4.", "fp16:4,int4:rest"),
+        "layers": _words("N/L|SHARE", "Layers to send, for select-layers: 40/80, 40, 50%.", "50%"),
+        "budget": _words("SHARE", "Share of the bytes, for spectrumkv.", "50%"),
+        "keep": _words("SHARE", "Share of the tokens, for keep-tokens.", "50%"),
+        "codec_time": _words("TIME", "Encoding and decoding together.", "estimated where it can be"),
+    },
     "Input and output": {
         "view": _one("VIEW", "How a config.json is counted: serving, or hf (as transformers holds it).", value="serving"),
         "download": _switch("Fetch the config.json of a hub id (extra hf).", "--download"),
@@ -129,11 +139,15 @@ GROUPS: dict[str, dict[str, _Spelled]] = {
         "debug": _switch("Show tracebacks.", "--debug"),
     },
 }
-_GROUP = {option: title for title, options in GROUPS.items() for option in options}
 # What `compute` calls an engine: its overheads alone.
 OVERHEAD = _words("NAME,...", "What an engine adds: vllm-2023, vllm-0.2, ...", "nothing")
 OUTPUT = ("format", "json", "output", "columns", "color", "quiet", "debug")
 PRICING = ("view", "download", "input", "explain", "catalog", *OUTPUT)
+
+
+def _named(option: str) -> str:
+    """The parameter of an option: its name, with a trailing _ where Python has that name for itself."""
+    return f"{option}_" if iskeyword(option) else option
 
 
 def taking(known: Iterable[str], **others: _Spelled) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -147,12 +161,15 @@ def taking(known: Iterable[str], **others: _Spelled) -> Callable[[Callable[..., 
         own = [parameter for parameter in inspect.signature(function).parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
         spelled = {option: others.get(option, found) for options in GROUPS.values() for option, found in options.items() if option in wanted}
         assert len(spelled) == len(wanted), wanted - {*spelled}  # noqa: S101  # an option that is spelled nowhere
-        taken = [inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind) for option, (kind, value) in spelled.items()]
+        taken = [inspect.Parameter(_named(option), inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind) for option, (kind, value) in spelled.items()]
         function.__signature__ = inspect.Signature([*own, *taken], return_annotation=int)  # type: ignore[attr-defined]
         function.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *taken)}
         return function
 
     return give
+
+
+_GROUP = {_named(option): title for title, options in GROUPS.items() for option in options}
 
 
 class Grouped(TyperCommand):

@@ -8,12 +8,12 @@ import typer
 from ..errors import KvcostError
 
 app = typer.Typer()
-WHAT = ("result", "model", "link", "gpu", "engine")
+WHAT = ("result", "model", "link", "gpu", "engine", "technique")
 
 
 @app.command()
 def schema(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="result, model, link, gpu or engine.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="result, model, link, gpu, engine or technique.")],
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,  # noqa: ARG001
 ) -> int:
     r"""JSON Schema of a command's JSON document, or of a catalog file.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, nan
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..errors import KvcostError
 from .disagg import Disagg, PoolCurves, disagg, pools, with_transfer
@@ -19,6 +19,9 @@ from .serving import Colocated, Split, Work, check_work
 from .steps import Curves
 from .tails import disagg_gap_s, disagg_ttft_s, mono_gap_s, mono_ttft_s
 from .transfer import Engine, Link, LinkTimes, lanes_of, link_times
+
+if TYPE_CHECKING:
+    from .techniques import WireCut
 
 __all__ = [
     "DRAWS",
@@ -118,11 +121,14 @@ def link_transfer(
     rails: int | None = None,
     basis: Literal["line-rate", "achievable", "engine"] = "achievable",
     end: Literal["low", "expected", "high"] = "expected",
+    codec: WireCut | None = None,
+    untouched: KvLayout | None = None,
 ) -> Transfer:
     """What `kv.wire_bytes` and `transfer.link_times` say, as a function of context, prefix hit and line rate.
 
     A line rate in place of the link's own keeps the link's efficiency; bytes are not rounded up to blocks, so that the
-    time is smooth in the context. `end` low is the slow end of the link. math.inf as the rate makes it 0.
+    time is smooth in the context. `end` low is the slow end of the link. math.inf as the rate makes it 0. A `codec` shrinks
+    the bytes of all layers but the `untouched` ones, and adds its time.
 
     >>> from .dtypes import parse_kv_dtype
     >>> from .kv import kv_layout
@@ -141,9 +147,18 @@ def link_transfer(
 
     def seconds(ctx_tokens: float, hit_tokens: float, rate: float | None) -> float:
         used = link if rate is None else _at_rate(link, rate)
-        sent = wire_bytes(layout, ctx_tokens, prefix_hit_tokens=hit_tokens, prefill_tp=prefill_tp, decode_tp=decode_tp)  # type: ignore[arg-type]
-        times = link_times(used, engine, sent.wire_bytes, lanes, a_token * (ctx_tokens - hit_tokens))  # type: ignore[arg-type]
-        return _picked(times, link, basis, end)
+        sent: float = on_wire(layout, ctx_tokens, hit_tokens)
+        posted, codec_s = a_token * (ctx_tokens - hit_tokens), 0.0
+        if codec is not None and sent:
+            kept = on_wire(untouched, ctx_tokens, hit_tokens) if untouched is not None else 0
+            share = float(codec.share(ctx_tokens, hit_tokens))
+            codec_s = codec.codec_s + codec.codec_s_per_byte * (sent - kept)
+            sent, posted = kept + (sent - kept) * share, posted * float(codec.pages)
+        times = link_times(used, engine, sent, lanes, posted)  # type: ignore[arg-type]
+        return _picked(times, link, basis, end) + codec_s
+
+    def on_wire(part: KvLayout, ctx_tokens: float, hit_tokens: float) -> int:
+        return wire_bytes(part, ctx_tokens, prefix_hit_tokens=hit_tokens, prefill_tp=prefill_tp, decode_tp=decode_tp).wire_bytes  # type: ignore[arg-type]
 
     return seconds
 

@@ -34,6 +34,10 @@ LABELS = {
     "engine_s": "in engine",
     "wire_bytes": "on wire",
     "kv_bytes": "held",
+    "kv_fraction": "share",
+    "codec_budget_s": "codec budget",
+    "codec_worth": "worth it",
+    "breakeven_saved_s": "to be saved",
     "bandwidth_bytes_per_s": "line",
 }
 

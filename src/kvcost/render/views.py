@@ -56,6 +56,7 @@ _LISTS = {
         "constants",
         "confidence",
     ),
+    "techniques": ("technique", "title", "group", "risk", "confidence"),
     "engines": ("engine", "t0_s", "t0_low_s", "t0_high_s", "descriptor_s", "block_tokens", "regions", "overlap", "first_token", "confidence"),
 }
 # What a narrow terminal shows in a second table, the least urgent first, and what names a row in both.
@@ -91,6 +92,8 @@ def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[t
     card = CARDS.get(document.command)
     if not chosen and document.command == "breakeven" and rows:
         _breakeven(document, columns, rows, screen)
+    elif not chosen and document.command == "reduce" and rows:
+        _reduce(document, columns, rows, screen)
     elif not chosen and card is not None and len(rows) == 1 and document.total is not None:  # rows of a case file have no sources
         title, lines = card(dict(zip(columns, rows[0], strict=True)), document.sources())
         screen.text(title, "bold")
@@ -121,6 +124,14 @@ def _breakeven(document: Document, columns: tuple[str, ...], rows: Sequence[tupl
     else:
         _table([*document.passed, *_shown("breakeven", columns, rows, screen)], columns, rows, screen, chosen=False)
     _footnotes(document.sources(), screen)
+
+
+def _reduce(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen) -> None:
+    """A table of techniques for each case, and notes on them."""
+    from .techniques import show_techniques
+
+    show_techniques([dict(zip(columns, row, strict=True)) for row in rows], screen)
+    _footnotes({quantity: source for quantity, source in document.sources().items() if not quantity.startswith("kv_fraction")}, screen)
 
 
 def _table(fields: list[str], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:
