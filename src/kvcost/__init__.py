@@ -4,8 +4,8 @@ The names in `__all__` are stable; `examples/api/README.md` says what each is fo
 
 >>> import kvcost
 >>> [row] = kvcost.rows("transfer", model="llama2-70b", ctx="4k", link="100gbe")
->>> row["achievable_s"]
-0.11671106782608696
+>>> row["line_rate_s"]
+0.1073741824
 
 Importing the package loads none of it: a name brings its module along when it is first used.
 """

@@ -15,8 +15,9 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..errors import KvcostError
 from ..render.output import say_error
+from .shells import ASKING
 
-__all__ = ["COMMANDS", "run"]
+__all__ = ["COMMANDS", "command_of", "run"]
 
 # Command → (module in this package, what it answers).
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -31,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "engines": ("catalogs", "The serving engines, with where their figures come from."),
     "explain": ("explain", "What a field of the output means: formula, symbols, source."),
     "schema": ("schema", "JSON Schema of results and of catalog entries."),
+    "completion": ("completion", "A script that completes commands, options and names in your shell."),
 }
 EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED = 2, 70, 130
 # typer carries its own copy of click, so its exception types are reached through typer's.
@@ -43,6 +45,16 @@ def _unwrapped(command: Any) -> Any:
     return command
 
 
+def command_of(name: str) -> Any:
+    """The command of that name, its module loaded and no other."""
+    module = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
+    app = getattr(module, f"{name}_app", None) or module.app
+    app.info.context_settings = {"help_option_names": ["-h", "--help"]}
+    app.rich_markup_mode = None
+    app._add_completion = False
+    return _unwrapped(typer.main.get_command(app))
+
+
 class _Commands(TyperGroup):
     """Loads the module of the command that is asked for, and no other."""
 
@@ -50,14 +62,7 @@ class _Commands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f".{COMMANDS[cmd_name][0]}", __package__)
-        app = getattr(module, f"{cmd_name}_app", None) or module.app
-        app.info.context_settings = {"help_option_names": ["-h", "--help"]}
-        app.rich_markup_mode = None
-        app._add_completion = False
-        return _unwrapped(typer.main.get_command(app))
+        return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -123,6 +128,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         _usable_streams(words)
+        if ASKING in os.environ:
+            from .completion import complete
+
+            return complete(words if words != ["--help"] else [])
+        if words[0] == "help":
+            words = [*words[1:], "--help"]
         code = _unwrapped(typer.main.get_command(app)).main(args=words, prog_name="kvcost", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
