@@ -5,19 +5,19 @@ overlap). Lists and ranges multiply. Everything that can be refused is refused h
 first row is written.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 from math import inf
 from typing import NamedTuple
 
 from ..cost.dtypes import Encoding, parse_kv_dtype
 from ..cost.kv import KvLayout, kv_layout
-from ..cost.layers import with_encoder_tokens, with_state_bits
 from ..cost.measured import interpolate
 from ..cost.model import Model, check_model_tp, kv_layers
 from ..cost.path import Forwarding, path_link, staged_hops
 from ..cost.transfer import Engine, Link, check_tp_pair
-from ..errors import KvcostError, Notice
+from ..errors import KvcostError
+from .model_options import Options, model_notices, models_of
 from .reading import Reader, user_link
 
 __all__ = [
@@ -34,8 +34,6 @@ __all__ = [
     "works",
 ]
 
-# Option name → the words given for it; an option that was not given is absent.
-Options = Mapping[str, Sequence[str]]
 DEFAULT_ENGINE = "vllm-nixl"
 # The copy between a GPU and pinned host memory that staging adds at either end.
 STAGING_COPY = "host_dram_pcie4"
@@ -90,19 +88,6 @@ def works(reader: Reader, options: Options, *, both_sides: bool = True) -> list[
         pairs,
     ):
         found.append(_work(model, encoding, prefill_tp, decode_tp, both_sides))
-    return found
-
-
-def models_of(reader: Reader, options: Options) -> list[Model]:
-    """The models, their recurrent state and encoder length as the user says."""
-    found = []
-    for model, bits, encoder_tokens in product(
-        reader.values("model", options["model"]),
-        reader.values("state_dtype", options.get("state_dtype", ())),
-        reader.values("encoder_tokens", options.get("encoder_tokens", ())),
-    ):
-        groups = model.groups if bits is None else with_state_bits(model.groups, bits)
-        found.append(model._replace(groups=groups if encoder_tokens is None else with_encoder_tokens(groups, encoder_tokens)))
     return found
 
 
@@ -275,19 +260,3 @@ def held_tokens(share: float | None, ctx: int) -> int:
     if share is None:
         return 0
     return min(share, ctx) if isinstance(share, int) else int(share * ctx + 1e-6)  # 0.29 x 100 is 28.999999999999996
-
-
-def model_notices(models: Sequence[Model], longest: int) -> list[Notice]:
-    """What was assumed of each model, and one warning per model whose context limit `longest` exceeds."""
-    found: dict[str, Notice] = {}
-    for model in models:
-        for note in model.notes:
-            found[f"{model.name} {note.code} {note.message}"] = note._replace(message=f"{model.name}: {note.message}")
-        limit = model.context_limit_tokens
-        if limit is not None and longest > limit:
-            found[model.name] = Notice(
-                "ctx-beyond-limit",
-                f"{longest:,} tokens exceed the context limit of {model.name} ({limit:,})",
-                "the bytes are what such a request would hold if the engine accepted it",
-            )
-    return list(found.values())

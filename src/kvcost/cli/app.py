@@ -35,6 +35,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completion": ("completion", "A script that completes commands, options and names in your shell."),
 }
 EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED = 2, 70, 130
+# Exit codes above this are those of signals.
+SIGNALLED = 128
 # typer carries its own copy of click, so its exception types are reached through typer's.
 _ClickError: Any = typer.BadParameter.__mro__[2]
 
@@ -137,10 +139,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = _unwrapped(typer.main.get_command(app)).main(args=words, prog_name="kvcost", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
-    except (BrokenPipeError, SystemExit):
-        # The reader has seen enough; typer turns that into an exit of its own.
+    except (BrokenPipeError, SystemExit) as stopped:
+        # The reader has seen enough (typer turns that into an exit of its own), or a signal asked to end.
         _abandon_stdout()
-        return 0
+        asked = getattr(stopped, "code", 0)
+        return asked if isinstance(asked, int) and asked > SIGNALLED else 0
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
     except Exception as error:
