@@ -149,7 +149,7 @@ class ComputeQuestion:
         notices = model_notices([instance.prepared.model for instance in self.instances], max(lengths))
         if self.shares != [None] and (self.prefill_times is not None or "prefill" not in self.phases):
             why = "a decode step has none to compute" if "prefill" not in self.phases else "--prefill-time is the time as it was measured"
-            notices.append(Notice("without-effect", f"--cached changes nothing: {why}", "leave it out"))
+            notices.append(Notice("without-effect", f"--cached changes no time: {why}", "leave it out"))
         for instance in self.instances:
             notices += [Notice(*warning) for warning in instance.prepared.warnings]
             notices += _batch_notices(instance.prepared, max(self.batches), max(lengths))
