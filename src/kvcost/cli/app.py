@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..errors import KvcostError
 from ..render.output import say_error
+from .help import write_options
 from .shells import ASKING
 
 __all__ = ["COMMANDS", "command_of", "run"]
@@ -22,18 +24,19 @@ __all__ = ["COMMANDS", "command_of", "run"]
 # Command → (module in this package, what it answers).
 COMMANDS: dict[str, tuple[str, str]] = {
     "size": ("size", "How many KV bytes a request holds."),
-    "transfer": ("transfer", "How long they take over a link: at line rate, achievable, in an engine."),
-    "compute": ("compute", "How long a prefill or a decode step takes on a GPU, and what bounds it."),
+    "transfer": ("transfer", "How long they take over a link, at best and in an engine."),
+    "compute": ("compute", "How long a prefill or a decode step takes on a GPU."),
     "import": ("import_", "A Hugging Face config.json as a catalog entry."),
-    "breakeven": ("breakeven", "Is splitting prefill and decode worth it, and where the sign turns."),
-    "models": ("catalogs", "The models, with where their figures come from."),
-    "links": ("catalogs", "The links, one direction each, with where their figures come from."),
-    "gpus": ("catalogs", "The GPUs: dense peaks, memory, links, with where their figures come from."),
-    "engines": ("catalogs", "The serving engines, with where their figures come from."),
+    "breakeven": ("breakeven", "Is splitting worth it, and where the sign turns."),
+    "models": ("catalogs", "The models, each figure with its source."),
+    "links": ("catalogs", "The links, one direction each."),
+    "gpus": ("catalogs", "The GPUs: dense peaks, memory, links."),
+    "engines": ("catalogs", "The serving engines: what they add to the wire."),
     "explain": ("explain", "What a field of the output means: formula, symbols, source."),
     "schema": ("schema", "JSON Schema of results and of catalog entries."),
-    "completion": ("completion", "A script that completes commands, options and names in your shell."),
+    "completion": ("completion", "Completion of commands, options and names in a shell."),
 }
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED = 2, 70, 130
 # Exit codes above this are those of signals.
 SIGNALLED = 128
@@ -41,9 +44,11 @@ SIGNALLED = 128
 _ClickError: Any = typer.BadParameter.__mro__[2]
 
 
-def _unwrapped(command: Any) -> Any:
-    """The command with the examples of its help left as they are: below a mark that only an escape can write."""
+def _with_help(command: Any) -> Any:
+    """The command with help of our own: options in sections, and examples left as they are, below a mark that only an escape can write."""
     command.help = (command.help or "").replace("\\b\n", "\b\n")
+    if not hasattr(command, "commands"):
+        command.format_options = partial(write_options, command)
     return command
 
 
@@ -51,10 +56,10 @@ def command_of(name: str) -> Any:
     """The command of that name, its module loaded and no other."""
     module = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
     app = getattr(module, f"{name}_app", None) or module.app
-    app.info.context_settings = {"help_option_names": ["-h", "--help"]}
+    app.info.context_settings = CONTEXT
     app.rich_markup_mode = None
     app._add_completion = False
-    return _unwrapped(typer.main.get_command(app))
+    return _with_help(typer.main.get_command(app))
 
 
 class _Commands(TyperGroup):
@@ -92,7 +97,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=CONTEXT,
 )
 
 
@@ -102,8 +107,9 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
 
     \b
     kvcost transfer --model llama2-70b --ctx 4096 --link 100gbe
+    kvcost breakeven --model llama2-70b --ctx 4096 --osl 256 --gpu h100 --tp 8 --link 100gbe --rate 2
     kvcost size --model deepseek-v3 --ctx 32k --json
-    kvcost links
+    kvcost links 100gbe
     """
 
 
@@ -136,7 +142,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             return complete(words if words != ["--help"] else [])
         if words[0] == "help":
             words = [*words[1:], "--help"]
-        code = _unwrapped(typer.main.get_command(app)).main(args=words, prog_name="kvcost", standalone_mode=False)
+        code = _with_help(typer.main.get_command(app)).main(args=words, prog_name="kvcost", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
     except (BrokenPipeError, SystemExit) as stopped:
@@ -175,4 +181,7 @@ def _usage(error: Any) -> KvcostError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "kvcost"
     message = error.format_message().rstrip(".")
-    return KvcostError(message[:1].lower() + message[1:], hint=f"`{path} --help` lists the options")
+    hint = f"`{path} --help` lists the options"
+    if path == "kvcost":
+        hint = "name the command first, such as `kvcost transfer --model ...`; `kvcost --help` lists all"
+    return KvcostError(message[:1].lower() + message[1:], hint=hint)

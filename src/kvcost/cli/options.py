@@ -8,33 +8,29 @@ Words = list[str] | None
 
 
 # model, KV
-Model = Annotated[Words, typer.Option("--model", metavar="NAME|PATH,...", help="Catalog name, config.json or its folder, cached hub id.", show_default=False)]
+Model = Annotated[Words, typer.Option("--model", metavar="NAME|PATH,...", help="Catalog name, config.json or folder, hub id.", show_default=False)]
 Ctx = Annotated[Words, typer.Option("--ctx", metavar="TOKENS,...", help="Prompt tokens: 4096, 4k, 1k,8k, 1k..128k.", show_default=False)]
 KvDtype = Annotated[
     Words, typer.Option("--kv-dtype", metavar="DTYPE,...", help="auto bf16 fp16 fp8 fp8_ds_mla int8 int4:gN[:zero] nvfp4 kivi2.", show_default="auto")
 ]
-StateDtype = Annotated[Words, typer.Option("--state-dtype", metavar="DTYPE,...", help="Of recurrent state: bf16 fp16 fp32 fp8.", show_default="the model's")]
-EncoderTokens = Annotated[
-    Words, typer.Option("--encoder-tokens", metavar="TOKENS,...", help="Encoder output of an encoder-decoder.", show_default="the model's")
-]
+StateDtype = Annotated[Words, typer.Option("--state-dtype", metavar="DTYPE,...", help="Of state: bf16 fp16 fp32 fp8.", show_default="the model's")]
+EncoderTokens = Annotated[Words, typer.Option("--encoder-tokens", metavar="TOKENS,...", help="Output of the encoder.", show_default="the model's")]
 BlockSize = Annotated[Words, typer.Option("--block-size", metavar="TOKENS,...", help="Tokens a page.", show_default="the engine's")]
-HybridCache = Annotated[
-    Words, typer.Option("--hybrid-cache", metavar="on|off", help="off: window layers keep and send every token.", show_default="the engine's")
-]
-PrefixHit = Annotated[Words, typer.Option("--prefix-hit", metavar="TOKENS|SHARE", help="Held by the decode side already: 512, 50%, 0.5.", show_default="0")]
+HybridCache = Annotated[Words, typer.Option("--hybrid-cache", metavar="on|off", help="off: windows keep every token.", show_default="the engine's")]
+PrefixHit = Annotated[Words, typer.Option("--prefix-hit", metavar="TOKENS|SHARE", help="Held by the decode side: 512, 50%, 0.5.", show_default="0")]
 # link
 Link = Annotated[Words, typer.Option("--link", metavar="NAME|RATE,...", help="Link by name, or a rate: 100Gbps, 12.5GB/s.", show_default=False)]
 Path = Annotated[Words, typer.Option("--path", metavar="HOP,...", help="Hops in a row: pcie5,ib-ndr,pcie5.", show_default=False)]
-Staging = Annotated[Words, typer.Option("--staging", metavar="KIND", help="none, or host: no GPUDirect, a copy at either end.", show_default="none")]
+Staging = Annotated[Words, typer.Option("--staging", metavar="KIND", help="host: no GPUDirect, a copy at either end.", show_default="none")]
 Forwarding = Annotated[Words, typer.Option("--forwarding", metavar="KIND", help="Of hops: pipelined or store-and-forward.", show_default="pipelined")]
 Rails = Annotated[Words, typer.Option("--rails", metavar="N,...", help="Rails that a request may use.", show_default="1 a port; every rank its own GPU link")]
-Bandwidth = Annotated[Words, typer.Option("--bandwidth", metavar="RATE,...", help="Line rate of a rail, one direction, or inf.", show_default="the link's")]
+Bandwidth = Annotated[Words, typer.Option("--bandwidth", metavar="RATE,...", help="Line rate of a rail, one way, or inf.", show_default="the link's")]
 Efficiency = Annotated[Words, typer.Option("--efficiency", metavar="SHARE,...", help="Achieved share of line rate.", show_default="the link's")]
-Latency = Annotated[Words, typer.Option("--latency", metavar="TIME,...", help="Fixed time a transfer, in basis engine.", show_default="the engine's")]
-Engine = Annotated[Words, typer.Option("--engine", metavar="NAME,...", help="Serving engine's connector, or line.", show_default="vllm-nixl")]
-Overhead = Annotated[Words, typer.Option("--engine", metavar="NAME,...", help="What an engine adds: vllm-2023, vllm-0.2, ...", show_default="nothing")]
+Latency = Annotated[Words, typer.Option("--latency", metavar="TIME,...", help="Fixed time in basis engine.", show_default="the engine's")]
+Engine = Annotated[Words, typer.Option("--engine", metavar="NAME,...", help="Serving engine; line: the bare link.", show_default="vllm-nixl")]
+Overhead = Annotated[Words, typer.Option("--engine", metavar="NAME,...", help="Serving engine; line: the bare link.", show_default="nothing")]
 Overlap = Annotated[Words, typer.Option("--overlap", metavar="KIND,...", help="serial, push or decode-start.", show_default="the engine's")]
-Basis = Annotated[Words, typer.Option("--basis", metavar="BASIS,...", help="Headline figure: line-rate, achievable or engine.", show_default="achievable")]
+Basis = Annotated[Words, typer.Option("--basis", metavar="BASIS,...", help="Headline: line-rate, achievable, engine.", show_default="achievable")]
 # layout
 Gpu = Annotated[Words, typer.Option("--gpu", metavar="NAME,...", help="GPU by name, such as h100.", show_default=False)]
 Tp = Annotated[Words, typer.Option("--tp", metavar="N,...", help="Tensor-parallel size of both sides.", show_default="1")]
@@ -58,7 +54,7 @@ IslCv = Annotated[Words, typer.Option("--isl-cv", metavar="N,...", help="Spread 
 WeightDtype = Annotated[Words, typer.Option("--weight-dtype", metavar="DTYPE,...", help="auto bf16 fp16 fp8 int8 int4 fp4.", show_default="the checkpoint's")]
 Phase = Annotated[Words, typer.Option("--phase", metavar="PHASE,...", help="prefill, or decode: one step of the batch.", show_default="prefill")]
 Batch = Annotated[Words, typer.Option("--batch", metavar="N,...", help="Requests at once, each of --ctx tokens.", show_default="1")]
-Cached = Annotated[Words, typer.Option("--cached", metavar="TOKENS|SHARE", help="Held by the prefill side already: 512, 50%, 0.5.", show_default="0")]
+Cached = Annotated[Words, typer.Option("--cached", metavar="TOKENS|SHARE", help="Held by the prefill side: 512, 50%, 0.5.", show_default="0")]
 # scheduler
 Chunk = Annotated[Words, typer.Option("--chunk", metavar="TOKENS,...", help="Token budget of a monolithic step.", show_default="the engine's")]
 MaxSeqs = Annotated[
@@ -84,7 +80,7 @@ TransferTime = Annotated[Words, typer.Option("--transfer-time", metavar="TIME,..
 Saved = Annotated[Words, typer.Option("--saved", metavar="TIME", help="The article's formula: net gain = this - exposed.", show_default=False)]
 SavedFrac = Annotated[Words, typer.Option("--saved-frac", metavar="SHARE", help="The same as a share of --prefill-time.", show_default=False)]
 # all
-View = Annotated[str, typer.Option("--view", metavar="VIEW", help="How a config.json is counted: serving, or hf (as transformers holds it).")]
+View = Annotated[str, typer.Option("--view", metavar="VIEW", help="A config.json as serving or hf counts it.")]
 Download = Annotated[bool, typer.Option("--download", help="Fetch the config.json of a hub id (extra hf).")]
 Input = Annotated[str | None, typer.Option("--input", metavar="FILE", help="Cases, one a row (CSV or JSON lines); - = stdin.", show_default=False)]
 Explain = Annotated[bool, typer.Option("--explain", help="Take each figure apart, term by term.")]
