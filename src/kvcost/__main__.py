@@ -2,7 +2,33 @@
 
 import gc
 import os
+import signal
 import sys
+from typing import NoReturn
+
+INTERRUPTED = 130
+
+
+def _stop(number: int, _frame: object) -> NoReturn:
+    """A request to end, taken as an exception: what lies half-written is removed on its way out."""
+    raise SystemExit(128 + number)
+
+
+def _answered() -> int:
+    """Run the command line and write out what it left in the streams."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, _stop)
+    from .cli.app import run
+
+    code = run()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            code = code or 2
+    return code
 
 
 def main() -> None:
@@ -13,14 +39,12 @@ def main() -> None:
     once the streams are flushed.
     """
     gc.set_threshold(200_000)
-    from .cli.app import run
-
-    code = run()
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (AttributeError, OSError, ValueError):
-            code = code or 2
+    try:
+        code = _answered()
+    except KeyboardInterrupt:  # while the command was still being loaded, or its last words written
+        code = INTERRUPTED
+    except SystemExit as stopped:
+        code = stopped.code if isinstance(stopped.code, int) else 1
     os._exit(code)
 
 

@@ -212,6 +212,9 @@ def test_a_value_given_twice_is_refused(price):
     ran = price("model,ctx,link,kv_dtype,KV dtype\nqwen3-8b,4k,100gbe,fp8,bf16\n")
     assert ran.code == 2
     assert "kv_dtype is given twice" in ran.err
+    ran = price('{"model": "llama2-70b", "ctx": 1, "ctx": 2}\n{"model": "llama2-70b", "ctx": 3}\n', "--link", "100gbe")
+    assert ran.code == 1
+    assert "cases.csv:1: the key 'ctx' is there twice\nhint: keep one" in ran.err
 
 
 def test_column_names_are_read_whatever_their_case_and_joints(price):

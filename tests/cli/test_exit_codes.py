@@ -84,6 +84,15 @@ def test_an_error_can_be_given_a_place_once():
     assert error.hint == "mend it"
 
 
+def test_3_nothing_found(kvcost):
+    ran = kvcost("models", "--like", "lama2-71b")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.startswith("warning: nothing-found: no name among the models holds 'lama2-71b' (nearest: llama2-7")
+    ran = kvcost("links", "--like", "qqq", "--json")
+    assert ran.code == 3
+    assert json.loads(ran.out)["rows"] == []
+
+
 # --- help ---
 
 
@@ -145,8 +154,7 @@ def test_the_entries_of_a_catalog(kvcost):
     assert like[0] == "link"
     assert {"gaudi2_roce", "gaudi3_roce"} <= set(like[1:])
     assert all("gaudi" in name for name in like[1:])
-    near = kvcost("models", "--like", "lama", "--format", "csv", "--columns", "model").out.split()
-    assert "llama2-70b" in near
+    assert "llama2-70b" in kvcost("models", "--like", "LAMA 2", "--format", "csv", "--columns", "model").out.split()
     card = kvcost("engines", "vllm-nixl").out
     assert "vllm-project/vllm#34054" in card
     assert "measured" in card

@@ -1,48 +1,71 @@
-"""Help: examples first, the same options in the same order and words in every command."""
+"""Help: examples first, one order and one wording of options in all commands."""
 
 import itertools
 import re
 
 import pytest
-import typer
 
-from kvcost.cli.app import COMMANDS, app
+from kvcost.cli.app import COMMANDS, command_of
+from kvcost.cli.options import GROUPS
 
-ROOT = typer.main.get_command(app)
-
-
-def _command(name):
-    return ROOT.get_command(None, name)
+ORDER = list(itertools.chain.from_iterable(GROUPS.values()))
 
 
-def _options(name):
-    return {parameter.name: parameter.help for parameter in _command(name).params if parameter.param_type_name == "option"}
+def options_of(command):
+    return {param.name: param for param in command_of(command).params if param.param_type_name == "option"}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_shows_examples_of_itself(name):
-    examples = re.findall(r"^\s*kvcost .*$", _command(name).help, re.MULTILINE)
-    assert any(f"kvcost {name}" in line for line in examples)
+@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(COMMANDS, 2)), ids="-".join)
+def test_shared_options_stand_in_one_order_and_are_said_in_the_same_words(one, other):
+    ours, theirs = options_of(one), options_of(other)
+    assert [name for name in ours if name in theirs] == [name for name in theirs if name in ours]
+    for name in ours.keys() & theirs.keys():
+        assert (ours[name].opts, ours[name].metavar) == (theirs[name].opts, theirs[name].metavar)
+        said = [options[name].help.partition(" [")[0] for options in (ours, theirs)]  # the default may differ
+        assert said[0] == said[1]
 
 
-@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(COMMANDS, 2)))
-def test_two_commands_list_the_options_that_they_share_in_one_order(one, other):
-    ours, theirs = _options(one), _options(other)
-    shared = [option for option in ours if option in theirs]
-    assert shared == [option for option in theirs if option in ours]
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_come_in_the_order_of_the_groups(command):
+    names = [name.rstrip("_") for name in options_of(command)]
+    listed = [name for name in names if name in ORDER]
+    assert listed == [name for name in ORDER if name in names]
 
 
-def test_an_option_is_described_in_the_same_words_everywhere():
-    words = {}
-    for name in COMMANDS:
-        for option, text in _options(name).items():
-            words.setdefault(option, set()).add(text)
-    several = {option for option, texts in words.items() if len(texts) > 1}
-    assert several <= {"engine"}  # compute knows an engine by what it adds to compute times alone
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_come_first_and_every_option_is_described(kvcost, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = kvcost(command, "--help").out
+    assert text.startswith(f"Usage: kvcost {command} ")
+    assert re.search(rf"^  kvcost {command}\b", text.partition(":\n  -")[0], re.MULTILINE)
+    for name, option in options_of(command).items():
+        assert option.help, name
+        assert text.count(f"\n  {option.opts[0]}") + text.count(f", {option.opts[0]}") >= 1, name
+    assert "default:" not in text
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_line_of_the_help_but_an_example_is_wider_than_80_columns(name):
-    context = typer.Context(_command(name), info_name=name)
-    lines = context.get_help().splitlines()
-    assert all(len(line) <= 80 or line.lstrip().startswith("kvcost ") for line in lines)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_line_but_an_example_is_wider_than_the_terminal(kvcost, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert all(len(line) <= 80 or line.startswith("  kvcost ") for line in kvcost(command, "--help").out.splitlines())
+
+
+def test_the_commands_take_a_line_each(kvcost, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = kvcost("--help").out
+    assert len(text.partition("Commands:\n")[2].splitlines()) == len(COMMANDS)
+    assert len(text.splitlines()) <= 40
+
+
+def test_most_options_take_a_line_each(kvcost, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for command in COMMANDS:
+        options = len(options_of(command))
+        groups = sum(any(name in group for name in options_of(command)) for group in GROUPS.values())
+        assert len(kvcost(command, "--help").out.splitlines()) <= 1.1 * options + 2 * groups + 16, command
+
+
+def test_a_command_that_was_forgotten_is_asked_for(kvcost):
+    ran = kvcost("--model", "llama2-70b")
+    assert ran.code == 2
+    assert "name the command first, such as `kvcost transfer" in ran.err

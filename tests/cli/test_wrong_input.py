@@ -49,6 +49,7 @@ def refused(ran, *words):
         (("--prefix-hit", "1.5"), ("--prefix-hit",)),
         (("--efficiency", "0"), ("--efficiency", "above 0")),
         (("--efficiency", "1.1"), ("--efficiency",)),
+        (("--efficiency", "92"), ("--efficiency", "92 % is written 0.92 or 92%")),
         (("--rails", "0"), ("--rails",)),
         (("--link", "aws_p5", "--rails", "9"), ("--rails", "8 rails")),
         (("--latency", "5"), ("--latency", "time without a unit", "5ms")),

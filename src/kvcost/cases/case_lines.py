@@ -85,7 +85,16 @@ def _finite(text: str) -> float:
     return value
 
 
-_decode = json.JSONDecoder(parse_float=_finite, parse_constant=_finite).decode
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs. JSON lets the last of equal keys win in silence; here none does."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise KvcostError(f"the key '{twice}' is there twice", hint="keep one of them")
+    return found
+
+
+_decode = json.JSONDecoder(parse_float=_finite, parse_constant=_finite, object_pairs_hook=_unique).decode
 
 
 def _is_text(line: str) -> bool:
@@ -99,6 +108,8 @@ _NOT_TEXT = KvcostError("not UTF-8 text", hint="save the file as UTF-8")
 def _json_case(line: str) -> Case | KvcostError:
     try:
         case = _decode(line)
+    except KvcostError as error:
+        return error
     except (ValueError, RecursionError) as error:
         return KvcostError(f"not a JSON object: {error}", hint='write one object a line, such as {"model": "llama2-70b", "ctx": 4096}')
     return (tuple(case), tuple(case.values())) if isinstance(case, dict) else KvcostError("not a JSON object", hint="write one object a line")

@@ -147,6 +147,9 @@ class ComputeQuestion:
     def notices(self, lengths: Sequence[int]) -> list[Notice]:
         """Assumptions of models and layouts, and lengths beyond a model's limit."""
         notices = model_notices([instance.prepared.model for instance in self.instances], max(lengths))
+        if self.shares != [None] and (self.prefill_times is not None or "prefill" not in self.phases):
+            why = "a decode step has none to compute" if "prefill" not in self.phases else "--prefill-time is the time as it was measured"
+            notices.append(Notice("without-effect", f"--cached changes no time: {why}", "leave it out"))
         for instance in self.instances:
             notices += [Notice(*warning) for warning in instance.prepared.warnings]
             notices += _batch_notices(instance.prepared, max(self.batches), max(lengths))

@@ -1,11 +1,13 @@
 """What a command answers: rows with their columns, where figures come from, and what to beware of."""
 
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ..errors import Notice
+from ..catalog.names import near_names
+from ..errors import KvcostError, Notice
 
-__all__ = ["Document", "Source", "keyed"]
+__all__ = ["Document", "Source", "keyed", "picked"]
 
 
 class Source(NamedTuple):
@@ -40,3 +42,20 @@ class Document(NamedTuple):
     notices: list[Notice]
     sources: Callable[[], dict[str, Source]]
     passed: tuple[str, ...] = ()
+
+
+def picked(document: Document, wanted: tuple[str, ...] | None) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
+    """The columns asked for, and the rows cut to them. Raises KvcostError for a column that is not there."""
+    if wanted is None:
+        return document.columns, document.rows
+    for column in wanted:
+        if column not in document.columns:
+            near = near_names(column, document.columns)
+            raise KvcostError(
+                f"unknown column '{column}'", where="--columns", hint=f"nearest: {', '.join(near)}" if near else "known: " + ", ".join(document.columns)
+            )
+    places = [document.columns.index(column) for column in wanted]
+    if len(places) == 1:
+        only = places[0]
+        return wanted, ((row[only],) for row in document.rows)
+    return wanted, map(itemgetter(*places), document.rows)

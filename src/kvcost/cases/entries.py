@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from ..catalog.names import near_names
+from ..catalog.names import near_names, normalise
 from ..catalog.store import Catalog
 from ..cost.dtypes import parse_kv_dtype
 from ..cost.kv import kv_layout, marginal_bytes, state_bytes
+from ..errors import Notice
 from .document import Document
 
 __all__ = ["entries_document"]
@@ -119,18 +120,20 @@ def _whole(row: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
 
 
 def entries_document(catalog: Catalog, kind: str, name: str | None, like: str | None) -> Document:
-    """The entries of a kind, one of them, or those nearest to a name.
+    """The entries of a kind, one of them, or those whose names hold a text (a warning with the nearest where none does).
 
     Raises KvcostError for a name that is not there.
     """
     entries = catalog.entries(kind)
-    wanted = list(entries)
+    wanted, notices = list(entries), list[Notice]()
     if name is not None:
         wanted = [catalog.find(kind, name)]
     elif like is not None:
         words = {alias: entry for entry, values in entries.items() for alias in (entry, values["title"], *values["aliases"])}
-        inside = [entry for alias, entry in words.items() if like.casefold() in alias.casefold()]
-        wanted = list(dict.fromkeys(inside or [words[word] for word in near_names(like, words, 8)]))
+        wanted = list(dict.fromkeys(entry for alias, entry in words.items() if normalise(like) in normalise(alias)))
+        if not wanted:
+            near = dict.fromkeys(words[word] for word in near_names(like, words, 8))
+            notices.append(Notice("nothing-found", f"no name among the {kind} holds '{like}'", f"nearest: {', '.join(near)}" if near else ""))
     rows = [_whole(_ROWS[kind](catalog, entry, entries[entry]), entries[entry]) for entry in wanted]
     columns = tuple(dict.fromkeys(key for row in rows for key in row))
-    return Document(kind, {"name": name, "like": like}, columns, [tuple(row.get(key) for key in columns) for row in rows], len(rows), [], dict)
+    return Document(kind, {"name": name, "like": like}, columns, [tuple(row.get(key) for key in columns) for row in rows], len(rows), notices, dict)

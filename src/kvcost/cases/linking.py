@@ -1,18 +1,16 @@
 """The link options' words → links: by name or rate, hops in a row, staged, at the user's rate and efficiency."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 from math import inf
 
 from ..cost.path import Forwarding, path_link, staged_hops
 from ..cost.transfer import Link
 from ..errors import KvcostError
-from .reading import Reader, user_link
+from .reading import Options, Reader, user_link
 
-__all__ = ["Options", "at_rate", "links_of"]
+__all__ = ["at_rate", "links_of"]
 
-# Option name → the words given for it; an option that was not given is absent.
-Options = Mapping[str, Sequence[str]]
 # The copy between a GPU and pinned host memory that staging adds at either end.
 STAGING_COPY = "host_dram_pcie4"
 

@@ -7,19 +7,18 @@ first row is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..cost.dtypes import Encoding, parse_kv_dtype
 from ..cost.kv import KvLayout, kv_layout
-from ..cost.layers import with_encoder_tokens, with_state_bits
 from ..cost.measured import interpolate
 from ..cost.model import Model, check_model_tp, kv_layers
 from ..cost.transfer import Engine, Link, check_tp_pair
-from ..errors import KvcostError, Notice
-from .linking import Options, links_of
-from .reading import Reader
+from ..errors import KvcostError
+from .linking import links_of
+from .model_options import model_notices, models_of
+from .reading import Options, Reader
 
 if TYPE_CHECKING:
     from ..cost.techniques import WireCut
@@ -94,19 +93,6 @@ def works(reader: Reader, options: Options, *, both_sides: bool = True) -> list[
         pairs,
     ):
         found.append(_work(model, encoding, prefill_tp, decode_tp, both_sides))
-    return found
-
-
-def models_of(reader: Reader, options: Options) -> list[Model]:
-    """The models, their recurrent state and encoder length as the user says."""
-    found = []
-    for model, bits, encoder_tokens in product(
-        reader.values("model", options["model"]),
-        reader.values("state_dtype", options.get("state_dtype", ())),
-        reader.values("encoder_tokens", options.get("encoder_tokens", ())),
-    ):
-        groups = model.groups if bits is None else with_state_bits(model.groups, bits)
-        found.append(model._replace(groups=groups if encoder_tokens is None else with_encoder_tokens(groups, encoder_tokens)))
     return found
 
 
@@ -200,19 +186,3 @@ def held_tokens(share: float | None, ctx: int) -> int:
     if share is None:
         return 0
     return min(share, ctx) if isinstance(share, int) else int(share * ctx + 1e-6)  # 0.29 x 100 is 28.999999999999996
-
-
-def model_notices(models: Sequence[Model], longest: int) -> list[Notice]:
-    """What was assumed of each model, and one warning per model whose context limit `longest` exceeds."""
-    found: dict[str, Notice] = {}
-    for model in models:
-        for note in model.notes:
-            found[f"{model.name} {note.code} {note.message}"] = note._replace(message=f"{model.name}: {note.message}")
-        limit = model.context_limit_tokens
-        if limit is not None and longest > limit:
-            found[model.name] = Notice(
-                "ctx-beyond-limit",
-                f"{longest:,} tokens exceed the context limit of {model.name} ({limit:,})",
-                "the bytes are what such a request would hold if the engine accepted it",
-            )
-    return list(found.values())

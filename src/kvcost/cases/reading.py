@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..catalog.store import Catalog
@@ -16,8 +16,10 @@ from ..units.lists import expand, split_list
 from ..units.parse import parse_count, parse_number, parse_rate, parse_share_or_tokens, parse_time, parse_tokens
 from .models import ModelFinder
 
-__all__ = ["BASES", "MEMO_LIMIT", "PHASES", "Reader", "flag", "user_link"]
+__all__ = ["BASES", "CHOICES", "MEMO_LIMIT", "PHASES", "Options", "Reader", "flag", "user_link"]
 
+# Option name → the words given for it; an option that was not given is absent.
+Options = Mapping[str, Sequence[str]]
 STAGINGS = ("none", "host")
 MEMO_LIMIT = 20_000
 _STATE_BITS = {"bf16": 16, "fp16": 16, "fp32": 32, "fp8": 8}
@@ -25,6 +27,19 @@ PHASES = ("prefill", "decode")
 ROUTERS = ("random", "round-robin", "least-loaded")
 OBJECTIVES = ("all", "ttft", "tpot", "itl-p99", "e2e", "goodput")
 BASES = ("line-rate", "achievable", "engine")
+# Options that take one of a few words.
+CHOICES: dict[str, Sequence[str]] = {
+    "hybrid_cache": ("on", "off"),
+    "router": ROUTERS,
+    "objective": OBJECTIVES,
+    "weight_dtype": ("auto", *WEIGHT_DTYPES),
+    "phase": PHASES,
+    "staging": STAGINGS,
+    "forwarding": FORWARDINGS,
+    "overlap": OVERLAPS,
+    "basis": BASES,
+    "state_dtype": tuple(_STATE_BITS),
+}
 
 
 def flag(option: str) -> str:
@@ -137,12 +152,12 @@ class Reader:
         find = (finder or ModelFinder(catalog)).find
         self._seen: dict[tuple[str, str], list[Any]] = {}
         self._parsers: dict[str, Callable[[str], list[Any]]] = {
+            **{option: _choice(known) for option, known in CHOICES.items()},
+            "state_dtype": lambda word: [_state_bits(item) for item in split_list(word)],
             "model": lambda word: [find(item) for item in split_list(word)],
             "ctx": _numbers(parse_tokens),
             "kv_dtype": _kv_dtypes,
-            "state_dtype": lambda word: [_state_bits(item) for item in split_list(word)],
             "encoder_tokens": _numbers(parse_tokens),
-            "hybrid_cache": _choice(("on", "off")),
             "block_size": _numbers(lambda text: parse_tokens(text, maximum=2**20)),
             "prefix_hit": _numbers(parse_share_or_tokens),
             "tp": _numbers(lambda text: parse_count(text, maximum=1024)),
@@ -165,34 +180,26 @@ class Reader:
             "isl_cv": _numbers(lambda text: parse_number(text, minimum=0.0, maximum=10.0)),
             "chunk": _numbers(parse_tokens),
             "max_seqs": _numbers(lambda text: parse_count(text, maximum=10**6)),
-            "router": _choice(ROUTERS),
             "handover": _numbers(parse_time),
             "pool_derate": _numbers(_share),
             "transfer_time": _numbers(parse_time),
             "saved": _numbers(parse_time),
             "saved_frac": _numbers(lambda text: parse_number(text, minimum=0.0, maximum=1.0)),
-            "objective": _choice(OBJECTIVES),
             "slo_ttft": _numbers(parse_time),
             "slo_tpot": _numbers(parse_time),
             "slo_itl_p99": _numbers(parse_time),
             "attainment": _numbers(lambda text: parse_number(text, minimum=0.01, maximum=0.999)),
             "gpu_hour_price": _numbers(lambda text: parse_number(text, minimum=0.0, maximum=1e6)),
-            "weight_dtype": _choice(("auto", *WEIGHT_DTYPES)),
-            "phase": _choice(PHASES),
             "batch": _numbers(parse_count),
             "cached": _numbers(parse_share_or_tokens),
             "overhead": lambda word: [catalog.overhead(item) for item in split_list(word)],
             "engine": lambda word: [catalog.engine(item) for item in split_list(word)],
             "link": lambda word: [self._link(item) for item in split_list(word)],
             "path": lambda word: [tuple(self._link(item) for item in split_list(word))],
-            "staging": _choice(STAGINGS),
-            "forwarding": _choice(FORWARDINGS),
             "rails": _numbers(lambda text: parse_count(text, maximum=1024)),
             "bandwidth": _numbers(parse_rate),
             "efficiency": _numbers(_share),
             "latency": _numbers(parse_time),
-            "overlap": _choice(OVERLAPS),
-            "basis": _choice(BASES),
             "prefill_time": _points,
             "decode_step_time": _numbers(parse_time),
             "technique": lambda word: [catalog.technique(item) for item in split_list(word)],

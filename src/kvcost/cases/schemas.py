@@ -10,7 +10,7 @@ from .reduced import ReduceRow
 from .size import SizeRow
 from .transfer import TransferRow
 
-__all__ = ["result_schema"]
+__all__ = ["result_schema", "row_fields"]
 
 _ROWS: dict[str, tuple[type, ...]] = {
     "size": (SizeRow,),
@@ -23,6 +23,11 @@ _ROWS: dict[str, tuple[type, ...]] = {
 _OTHERS = ("models", "links", "gpus", "engines", "techniques", "explain", "import")
 _TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 _NOTICE = {"type": "object", "properties": {key: {"type": "string"} for key in ("code", "message", "hint")}, "required": ["code", "message"]}
+
+
+def row_fields(command: str) -> tuple[str, ...]:
+    """The fields of a pricing command's rows, in their order; none where they depend on what is asked."""
+    return tuple(field for row in _ROWS.get(command, ()) for field in row._fields)  # type: ignore[attr-defined]
 
 
 def _type_of(annotation: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import zlib
 from collections.abc import Sequence
+from os import PathLike, fspath, getpid
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def compile_builtin(kind: str, data: Path = _DATA) -> Entries:
     index = _index(kind, entries)
     compiled = {"stamp": _stamp(text), "index": index, "entries": entries}
     target = compiled_path(kind, data)
-    scratch = target.with_suffix(f".{id(compiled)}.tmp")
+    scratch = target.with_suffix(f".{getpid()}-{id(compiled)}.tmp")  # of several first runs at once, each writes its own
     try:
         scratch.write_text(json.dumps(compiled, separators=(",", ":")))
         scratch.replace(target)
@@ -87,12 +88,13 @@ def _index(kind: str, entries: Entries) -> dict[str, str]:
 class Catalog:
     """Models, links and engines by name or alias.
 
-    `user_paths` are files or folders of a user's own YAML; their entries replace built-in ones of
-    the same id. Every look-up raises KvcostError with the nearest three names when it fails.
+    `user_paths` are files or folders of a user's own YAML, one or several; their entries replace built-in
+    ones of the same id. Every look-up raises KvcostError with the nearest three names when it fails.
     """
 
-    def __init__(self, user_paths: Sequence[str] = ()) -> None:
-        self._user_paths = tuple(user_paths)
+    def __init__(self, user_paths: str | PathLike[str] | Sequence[str | PathLike[str]] = ()) -> None:
+        paths = (user_paths,) if isinstance(user_paths, str | PathLike) else user_paths
+        self._user_paths = tuple(fspath(path) for path in paths)
         self._user: dict[str, Entries] | None = None
         self._loaded: dict[str, tuple[dict[str, str], Entries]] = {}
         self._records: dict[tuple[str, str, str], Any] = {}

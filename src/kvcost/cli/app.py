@@ -15,27 +15,31 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..errors import KvcostError
 from ..render.output import say_error
+from .shells import ASKING
 
-__all__ = ["COMMANDS", "run"]
+__all__ = ["COMMANDS", "command_of", "run"]
 
 # Command → (module in this package, what it answers).
 COMMANDS: dict[str, tuple[str, str]] = {
     "size": ("size", "How many KV bytes a request holds."),
-    "transfer": ("transfer", "How long they take over a link: at line rate, achievable, in an engine."),
-    "compute": ("compute", "How long a prefill or a decode step takes on a GPU, and what bounds it."),
+    "transfer": ("transfer", "How long they take over a link, at best and in an engine."),
+    "compute": ("compute", "How long a prefill or a decode step takes on a GPU."),
     "import": ("import_", "A Hugging Face config.json as a catalog entry."),
-    "breakeven": ("breakeven", "Is splitting prefill and decode worth it, and where the sign turns."),
-    "reduce": ("reduce", "What would make it cheaper: techniques that cut or hide the transfer, side by side."),
-    "models": ("catalogs", "The models, with where their figures come from."),
-    "links": ("catalogs", "The links, one direction each, with where their figures come from."),
-    "gpus": ("catalogs", "The GPUs: dense peaks, memory, links, with where their figures come from."),
-    "engines": ("catalogs", "The serving engines, with where their figures come from."),
-    "techniques": ("catalogs", "The techniques of reduce, with what is published of them."),
+    "breakeven": ("breakeven", "Is splitting worth it, and where the sign turns."),
+    "reduce": ("reduce", "Every technique that cuts the transfer, side by side."),
+    "models": ("catalogs", "The models, each figure with its source."),
+    "links": ("catalogs", "The links, one direction each."),
+    "gpus": ("catalogs", "The GPUs: dense peaks, memory, links."),
+    "engines": ("catalogs", "The serving engines: what they add to the wire."),
+    "techniques": ("catalogs", "What cuts or hides the transfer, and what is published of it."),
     "explain": ("explain", "What a field of the output means: formula, symbols, source."),
     "schema": ("schema", "JSON Schema of results and of catalog entries."),
+    "completion": ("completion", "Completion of commands, options and names in a shell."),
 }
-MAX_HELP_WIDTH = 120
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED = 2, 70, 130
+# Exit codes above this are those of signals.
+SIGNALLED = 128
 # typer carries its own copy of click, so its exception types are reached through typer's.
 _ClickError: Any = typer.BadParameter.__mro__[2]
 
@@ -46,6 +50,16 @@ def _unwrapped(command: Any) -> Any:
     return command
 
 
+def command_of(name: str) -> Any:
+    """The command of that name, its module loaded and no other."""
+    module = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
+    app = getattr(module, f"{name}_app", None) or module.app
+    app.info.context_settings = CONTEXT
+    app.rich_markup_mode = None
+    app._add_completion = False
+    return _unwrapped(typer.main.get_command(app))
+
+
 class _Commands(TyperGroup):
     """Loads the module of the command that is asked for, and no other."""
 
@@ -53,14 +67,7 @@ class _Commands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f".{COMMANDS[cmd_name][0]}", __package__)
-        app = getattr(module, f"{cmd_name}_app", None) or module.app
-        app.info.context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": MAX_HELP_WIDTH}
-        app.rich_markup_mode = None
-        app._add_completion = False
-        return _unwrapped(typer.main.get_command(app))
+        return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -88,7 +95,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=CONTEXT,
 )
 
 
@@ -98,8 +105,9 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
 
     \b
     kvcost transfer --model llama2-70b --ctx 4096 --link 100gbe
+    kvcost breakeven --model llama2-70b --ctx 4096 --osl 256 --gpu h100 --tp 8 --link 100gbe --rate 2
     kvcost size --model deepseek-v3 --ctx 32k --json
-    kvcost links
+    kvcost links 100gbe
     """
 
 
@@ -126,13 +134,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         _usable_streams(words)
+        if ASKING in os.environ:
+            from .completion import complete
+
+            return complete(words if words != ["--help"] else [])
+        if words[0] == "help":
+            words = [*words[1:], "--help"]
         code = _unwrapped(typer.main.get_command(app)).main(args=words, prog_name="kvcost", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
-    except (BrokenPipeError, SystemExit):
-        # The reader has seen enough; typer turns that into an exit of its own.
+    except (BrokenPipeError, SystemExit) as stopped:
+        # The reader has seen enough (typer turns that into an exit of its own), or a signal asked to end.
         _abandon_stdout()
-        return 0
+        asked = getattr(stopped, "code", 0)
+        return asked if isinstance(asked, int) and asked > SIGNALLED else 0
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
     except Exception as error:
@@ -164,4 +179,7 @@ def _usage(error: Any) -> KvcostError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "kvcost"
     message = error.format_message().rstrip(".")
-    return KvcostError(message[:1].lower() + message[1:], hint=f"`{path} --help` lists the options")
+    hint = f"`{path} --help` lists the options"
+    if path == "kvcost":
+        hint = "name the command first, such as `kvcost transfer --model ...`; `kvcost --help` lists all"
+    return KvcostError(message[:1].lower() + message[1:], hint=hint)

@@ -11,7 +11,7 @@ from .asking import catalog_of, style_of
 
 EXIT_NOTHING = 3
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One entry, by name or alias.", show_default=False)]
-Like = Annotated[str | None, typer.Option("--like", metavar="TEXT", help="Entries whose names hold the text, or come near it.", show_default=False)]
+Like = Annotated[str | None, typer.Option("--like", metavar="TEXT", help="Entries whose names hold the text.", show_default=False)]
 
 
 def _command(kind: str, example: str) -> typer.Typer:

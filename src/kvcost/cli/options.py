@@ -44,27 +44,27 @@ def _switch(text: str, *flags: str) -> _Spelled:
 
 GROUPS: dict[str, dict[str, _Spelled]] = {
     "Model and KV": {
-        "model": _words("NAME|PATH,...", "Catalog name, config.json or its folder, cached hub id."),
+        "model": _words("NAME|PATH,...", "Catalog name, config.json or folder, hub id."),
         "ctx": _words("TOKENS,...", "Prompt tokens: 4096, 4k, 1k,8k, 1k..128k."),
         "kv_dtype": _words("DTYPE,...", "auto bf16 fp16 fp8 fp8_ds_mla int8 int4:gN[:zero] nvfp4 kivi2.", "auto"),
-        "state_dtype": _words("DTYPE,...", "Of recurrent state: bf16 fp16 fp32 fp8.", "the model's"),
-        "encoder_tokens": _words("TOKENS,...", "Encoder output of an encoder-decoder.", "the model's"),
+        "state_dtype": _words("DTYPE,...", "Of state: bf16 fp16 fp32 fp8.", "the model's"),
+        "encoder_tokens": _words("TOKENS,...", "Output of the encoder.", "the model's"),
         "block_size": _words("TOKENS,...", "Tokens a page.", "the engine's"),
-        "hybrid_cache": _words("on|off", "off: window layers keep and send every token.", "the engine's"),
-        "prefix_hit": _words("TOKENS|SHARE", "Held by the decode side already: 512, 50%, 0.5.", "0"),
+        "hybrid_cache": _words("on|off", "off: windows keep every token.", "the engine's"),
+        "prefix_hit": _words("TOKENS|SHARE", "Held by the decode side: 512, 50%, 0.5.", "0"),
     },
     "Link": {
         "link": _words("NAME|RATE,...", "Link by name, or a rate: 100Gbps, 12.5GB/s."),
         "path": _words("HOP,...", "Hops in a row: pcie5,ib-ndr,pcie5."),
-        "staging": _words("KIND", "none, or host: no GPUDirect, a copy at either end.", "none"),
+        "staging": _words("KIND", "host: no GPUDirect, a copy at either end.", "none"),
         "forwarding": _words("KIND", "Of hops: pipelined or store-and-forward.", "pipelined"),
         "rails": _words("N,...", "Rails that a request may use.", "1 a port; every rank its own GPU link"),
-        "bandwidth": _words("RATE,...", "Line rate of a rail, one direction, or inf.", "the link's"),
+        "bandwidth": _words("RATE,...", "Line rate of a rail, one way, or inf.", "the link's"),
         "efficiency": _words("SHARE,...", "Achieved share of line rate.", "the link's"),
-        "latency": _words("TIME,...", "Fixed time a transfer, in basis engine.", "the engine's"),
-        "engine": _words("NAME,...", "Serving engine's connector, or line.", "vllm-nixl"),
+        "latency": _words("TIME,...", "Fixed time in basis engine.", "the engine's"),
+        "engine": _words("NAME,...", "Serving engine; line: the bare link.", "vllm-nixl"),
         "overlap": _words("KIND,...", "serial, push or decode-start.", "the engine's"),
-        "basis": _words("BASIS,...", "Headline figure: line-rate, achievable or engine.", "achievable"),
+        "basis": _words("BASIS,...", "Headline: line-rate, achievable, engine.", "achievable"),
     },
     "Layout": {
         "gpu": _words("NAME,...", "GPU by name, such as h100."),
@@ -90,7 +90,7 @@ GROUPS: dict[str, dict[str, _Spelled]] = {
         "weight_dtype": _words("DTYPE,...", "auto bf16 fp16 fp8 int8 int4 fp4.", "the checkpoint's"),
         "phase": _words("PHASE,...", "prefill, or decode: one step of the batch.", "prefill"),
         "batch": _words("N,...", "Requests at once, each of --ctx tokens.", "1"),
-        "cached": _words("TOKENS|SHARE", "Held by the prefill side already: 512, 50%, 0.5.", "0"),
+        "cached": _words("TOKENS|SHARE", "Held by the prefill side: 512, 50%, 0.5.", "0"),
     },
     "Scheduler": {
         "chunk": _words("TOKENS,...", "Token budget of a monolithic step.", "the engine's"),
@@ -125,7 +125,7 @@ GROUPS: dict[str, dict[str, _Spelled]] = {
         "codec_time": _words("TIME", "Encoding and decoding together.", "estimated where it can be"),
     },
     "Input and output": {
-        "view": _one("VIEW", "How a config.json is counted: serving, or hf (as transformers holds it).", value="serving"),
+        "view": _one("VIEW", "A config.json as serving or hf counts it.", value="serving"),
         "download": _switch("Fetch the config.json of a hub id (extra hf).", "--download"),
         "input": _one("FILE", "Cases, one a row (CSV or JSON lines); - = stdin."),
         "explain": _switch("Take each figure apart, term by term.", "--explain"),
@@ -140,7 +140,7 @@ GROUPS: dict[str, dict[str, _Spelled]] = {
     },
 }
 # What `compute` calls an engine: its overheads alone.
-OVERHEAD = _words("NAME,...", "What an engine adds: vllm-2023, vllm-0.2, ...", "nothing")
+OVERHEAD = _words("NAME,...", "Serving engine; line: the bare link.", "nothing")
 OUTPUT = ("format", "json", "output", "columns", "color", "quiet", "debug")
 PRICING = ("view", "download", "input", "explain", "catalog", *OUTPUT)
 

@@ -7,12 +7,10 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from ..cases.document import Document
-from ..catalog.names import near_names
+from ..cases.document import Document, picked
 from ..errors import KvcostError
 
 __all__ = ["FORMATS", "Style", "emit", "emit_text", "say_error", "say_notices"]
@@ -86,23 +84,6 @@ def _mode_of(target: Path) -> int | None:
     return 0o666 & ~mask
 
 
-def _picked(document: Document, wanted: tuple[str, ...] | None) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
-    """The columns asked for, and the rows cut to them."""
-    if wanted is None:
-        return document.columns, document.rows
-    for column in wanted:
-        if column not in document.columns:
-            near = near_names(column, document.columns)
-            raise KvcostError(
-                f"unknown column '{column}'", where="--columns", hint=f"nearest: {', '.join(near)}" if near else "known: " + ", ".join(document.columns)
-            )
-    places = [document.columns.index(column) for column in wanted]
-    if len(places) == 1:
-        only = places[0]
-        return wanted, ((row[only],) for row in document.rows)
-    return wanted, map(itemgetter(*places), document.rows)
-
-
 def _started(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
     """The same rows with the first one computed, so that nothing is written when it cannot be."""
     iterator = iter(rows)
@@ -115,7 +96,7 @@ def emit(document: Document, style: Style) -> None:
 
     Raises KvcostError for a column that is not there or a place that cannot be written.
     """
-    columns, rows = _picked(document, style.columns)
+    columns, rows = picked(document, style.columns)
     if not style.quiet and sys.stderr is not None and sys.stderr.isatty():
         from .progress import watched
 

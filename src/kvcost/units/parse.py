@@ -123,7 +123,10 @@ def parse_number(text: str, *, minimum: float = -math.inf, maximum: float = math
         raise KvcostError(f"unexpected '{suffix}' after the number in {_quote(text)}", hint="write a plain number")
     value = numerator / denominator
     if not minimum <= value <= maximum:
-        raise KvcostError(f"{_quote(text)} is outside {minimum:g}..{maximum:g}", hint=f"give a value between {minimum:g} and {maximum:g}")
+        hint = f"give a value between {minimum:g} and {maximum:g}"
+        if maximum <= 1 < value <= 100 * maximum and not suffix:
+            hint += f"; {value:g} % is written {value / 100:g} or {value:g}%"
+        raise KvcostError(f"{_quote(text)} is outside {minimum:g}..{maximum:g}", hint=hint)
     return value
 
 
