@@ -131,7 +131,7 @@ def _values(command: str, option: Any, word: str, words: Sequence[str]) -> Itera
         return
     listed = option.multiple or option.name == "fail_if"
     head, comma, item = word.rpartition(",") if listed else ("", "", word)
-    known = {value: meaning for value, meaning in _known(command, option.name, words).items() if value not in head.split(",")}
+    known = {value: meaning for value, meaning in _known(command, option.name.rstrip("_"), words).items() if value not in head.split(",")}
     for value, meaning in _matching(item, known):
         yield head + comma + value, meaning
 
