@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..cases.plan import Options
 from ..cases.preset import changed
 from ..errors import KvcostError
-from ..presets.form import PATH_OF
+from ..presets.keys import PATH_OF
 from ..presets.read import PresetFile
 from .candidates import Assignments, layouts, links, settings
 from .evaluate import Answers, Held, Outcome, judged
