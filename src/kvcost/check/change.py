@@ -15,7 +15,7 @@ from ..cases.preset import changed
 from ..errors import KvcostError
 from ..presets.keys import PATH_OF
 from ..presets.read import PresetFile
-from .candidates import Assignments, layouts, links, settings
+from .candidates import Assignments, backward, layouts, links, settings
 from .evaluate import Answers, Held, Outcome, judged
 from .limits import Bound, shown
 
@@ -106,7 +106,7 @@ class _Search:
             found = self.try_(change)
             if found is not None and passes(found):
                 return found
-        for ladder in links(row, self.options, self.answers.reader.catalog):
+        for ladder in (*links(row, self.options, self.answers.reader.catalog), *([change] for change in backward(row))):
             found = self._lowest(ladder, passes)
             if found is not None:
                 return found
