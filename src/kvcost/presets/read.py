@@ -1,6 +1,6 @@
 """A preset file → its option words and its limits, with the file, line and column of each.
 
-`_defaults.yaml` of the preset's folder lies below, then what it `extends`, then the file itself.
+`_defaults.yaml` of its folder lies lowest, then what it `extends`, then the file itself.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PresetReader:
     """Reads presets; files that several of them share are read once."""
 
     def __init__(self) -> None:
-        self._merged: dict[str, Node] = {}
+        self._read: dict[str, tuple[Node, tuple[Path, ...]]] = {}
 
     def read(self, path: Path, text: bytes | None = None, name: str = "") -> PresetFile:
         """The preset of a file, or of `text` that stands for one in the folder of `path`.
@@ -59,7 +59,7 @@ class PresetReader:
         Raises KvcostError with file:line:col for what cannot be read, an unknown key, a value of the wrong
         kind, and bases that are missing or run in a circle.
         """
-        tree = self._whole(path, text, name or str(path), ())
+        tree = self._whole(path, text, name or str(path))
         values = plain(tree)
         words = words_of(values)
         if words is None:
@@ -68,27 +68,35 @@ class PresetReader:
             raise complaint(values, tree)
         return _filled(words, values, tree, name or str(path))
 
-    def _whole(self, path: Path, text: bytes | None, name: str, chain: tuple[str, ...]) -> Node:
-        """The tree of a file on top of the defaults of its folder and of what it extends."""
+    def _whole(self, path: Path, text: bytes | None, name: str) -> Node:
+        """The tree of a file on top of what it extends, and below all of it the defaults of their folders, its own folder's last."""
+        extended, folders = self._extended(path, text, name, ())
+        whole = Node({}, extended.place, extended.key)
+        for folder in (*(other for other in folders if other != path.parent), path.parent):
+            defaults = folder / DEFAULTS
+            if _is_file(defaults) and (text is not None or os.path.realpath(defaults) != os.path.realpath(path)):
+                whole = laid_over(whole, self._extended(defaults, None, str(defaults), ())[0])
+        return laid_over(whole, extended)
+
+    def _extended(self, path: Path, text: bytes | None, name: str, chain: tuple[str, ...]) -> tuple[Node, tuple[Path, ...]]:
+        """The tree of a file on top of what it extends, and the folders of all these."""
         key = os.path.realpath(path)
-        if text is None and key in self._merged:
-            return self._merged[key]
+        if text is None and key in self._read:
+            return self._read[key]
         tree = tree_of(read_yaml(path, text, name=name, max_bytes=MAX_BYTES, form=FORM))
         if not isinstance(tree.value, dict):
             raise KvcostError("a preset is a mapping of keys to values", where=str(tree.place), hint=FORM)
         tree, extends = _without_extends(tree)
-        below = Node({}, tree.place, tree.key)
-        defaults = path.parent / DEFAULTS
-        if (text is not None or path.name != DEFAULTS) and defaults.is_file():
-            below = laid_over(below, self._whole(defaults, None, str(defaults), (*chain, key)))
+        whole, folders = Node({}, tree.place, tree.key), {path.parent: None}
         for base in _bases(extends):
-            below = laid_over(below, self._base(path, base, (*chain, key) if text is None else chain))
-        whole = laid_over(below, tree)
+            below, others = self._base(path, base, (*chain, key) if text is None else chain)
+            whole, folders = laid_over(whole, below), {**dict.fromkeys(others), **folders}
+        found = laid_over(whole, tree), tuple(folders)
         if text is None:
-            self._merged[key] = whole
-        return whole
+            self._read[key] = found
+        return found
 
-    def _base(self, path: Path, base: Node, chain: tuple[str, ...]) -> Node:
+    def _base(self, path: Path, base: Node, chain: tuple[str, ...]) -> tuple[Node, tuple[Path, ...]]:
         """The preset that a file extends."""
         target = path.parent / base.value
         where = str(base.place)
@@ -99,7 +107,7 @@ class PresetReader:
             raise KvcostError(f"more than {MAX_CHAIN} presets extend one another", where=where, hint="extend a preset that stands nearer to the first")
         if not _is_file(target):
             raise KvcostError(f"there is no file {base.value} to extend", where=where, hint=f"the path is relative to the folder of {path.name}")
-        return self._whole(target, None, os.path.normpath(target), chain)
+        return self._extended(target, None, os.path.normpath(target), chain)
 
 
 def _is_file(path: Path) -> bool:
