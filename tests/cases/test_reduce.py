@@ -132,14 +132,21 @@ def test_spectrumkv_says_what_a_half_is():
 
 
 def test_what_the_user_says_of_a_technique():
-    rows = rows_of(layers=["20/80"], keep=["29%"], mix=["fp16:4,int8:100,int4:g32:zero:rest"], prefix_hit=["1024"])
+    rows = rows_of(layers=["20/80"], keep=["29%"], mix=["fp16:4,int8:100,int4:g32:zero:rest"])
     assert rows["select-layers"]["kv_fraction"] == 0.25
     assert rows["keep-tokens"]["kv_fraction"] == 0.29
     assert rows["sinks-int4"]["kv_fraction"] == pytest.approx((4 + 100 * 0.5078125 + 3992 * 0.3125) / 4096)
-    assert rows["prefix-hit"]["kv_fraction"] == 0.75
-    assert rows["none"]["wire_bytes"] == 1342177280
-    assert not any("what-if" in rows[name]["quality"] for name in ("select-layers", "keep-tokens", "prefix-hit"))
+    assert not any("what-if" in rows[name]["quality"] for name in ("select-layers", "keep-tokens"))
     assert "20 of 80 layers" in rows["select-layers"]["quality"]
+
+
+def test_a_prefix_that_is_held_is_in_every_row_and_told_in_its_own():
+    rows = rows_of(prefix_hit=["1024"], **{"with": ["prefix-hit,fp8"]})
+    assert rows["none"]["wire_bytes"] == rows["prefix-hit"]["wire_bytes"] == 1342177280 * 3 // 4
+    assert rows["prefix-hit"]["kv_fraction"] == 0.75
+    assert "as asked: 1,024 of 4,096" in rows["prefix-hit"]["quality"]
+    assert (rows["fp8"]["kv_fraction"], rows["fp8+prefix-hit"]["kv_fraction"]) == (0.5, 0.375)
+    assert rows["fp8"]["wire_bytes"] == rows["fp8+prefix-hit"]["wire_bytes"] == 1342177280 * 3 // 8
 
 
 def test_what_nobody_said_is_called_a_what_if():

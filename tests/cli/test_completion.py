@@ -115,7 +115,7 @@ def test_every_option_of_a_command(kvcost, candidates, monkeypatch, command):
 
 
 def test_where_a_command_takes_no_word_its_options_are_offered(candidates):
-    assert candidates("transfer", "")[:2] == ["--model", "--ctx"]
+    assert candidates("transfer", "")[:2] == ["--preset", "--model"]
     assert candidates("import", "") == []  # files
 
 

@@ -37,7 +37,6 @@ class Given(NamedTuple):
     layers: tuple[int, int | None] | float | None = None
     budget: float | None = None
     keep: float | None = None
-    prefix_hit: float | None = None
     codec_s: float | None = None
     direct: tuple[tuple[Path, Path], ...] = ()
 
@@ -67,7 +66,7 @@ def changed(setting: Setting, technique: Technique, given: Given, catalog: Catal
     elif kind in ("share", "tiers", "mix", "keep", "layers"):
         found = _coded(setting, technique, given)
     elif kind == "prefix":
-        found = _held(setting, given)
+        found = _held(setting)
     elif kind in ("push", "decode-start"):
         found = _overlapped(setting, kind)
     elif kind in ("blocks", "cross-layer"):
@@ -195,11 +194,12 @@ def _timed(setting: Setting, technique: Technique, given: Given) -> Setting:
     return setting._replace(work=work._replace(codec=work.codec._replace(codec_s_per_byte=seconds)))
 
 
-def _held(setting: Setting, given: Given) -> Setting:
-    share = 0.5 if given.prefix_hit is None else given.prefix_hit
-    prefix = held_tokens(share, setting.ctx)
+def _held(setting: Setting) -> Setting:
+    """The prefix that the question says the decode side holds; where it says none, half of the prompt as a what-if."""
+    prefix = setting.prefix or held_tokens(0.5, setting.ctx)
     words = f"{prefix:,} of {setting.ctx:,} tokens held by the decode side"
-    return setting._replace(prefix=prefix, says=(*setting.says, _what_if(words, given.prefix_hit)))
+    words = f"as asked: {words}" if setting.prefix else f"what-if: {words}"
+    return setting._replace(prefix=prefix, says=(*setting.says, words))
 
 
 def _overlapped(setting: Setting, kind: str) -> Setting:

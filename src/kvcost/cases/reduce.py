@@ -71,7 +71,6 @@ class ReduceQuestion:
         combined = (_combination(found) for found in reader.values("with", options.get("with", ()), []))
         self.lists: list[tuple[Technique, ...]] = list(dict.fromkeys([*((item,) for item in chosen), *combined]))
         self.columns = (*ReduceRow._fields, *TransferRow._fields, *GainRow._fields)
-        self._hit_given = "prefix_hit" in options
         self._left_out: dict[str, str] = {}
         self._unknown: dict[str, Notice] = {}
         self._notices: list[Notice] = []
@@ -120,7 +119,9 @@ class ReduceQuestion:
         sent, gain, codec_s = self._priced(case, setting)
         if sent.exposed_s is None and case.setting.path.overlap == "serial":
             setting = setting._replace(says=(*setting.says, self._unknown_exposure(setting)))
-        whole = unpaged_bytes(case.setting)
+        # A prefix that is held as asked is in every row; its own row tells it against the whole prompt.
+        holds = any(item.change.kind == "prefix" for item in techniques)
+        whole = unpaged_bytes(case.setting._replace(prefix=0) if holds else case.setting)
         own = ReduceRow(
             technique=names_of(techniques),
             kv_fraction=float(unpaged_bytes(setting) / whole) if whole else 1.0,
@@ -163,9 +164,6 @@ class ReduceQuestion:
     def notices(self, lengths: Sequence[int]) -> list[Notice]:
         """Those of the break-even question, and what was left out; the list grows while rows are read."""
         self._notices = self.base.notices(lengths)
-        if self._hit_given:
-            message = "--prefix-hit is priced as the technique of that name; all other rows send the whole prompt"
-            self._notices.append(Notice("prefix-hit-apart", message, "--with prefix-hit,fp8 joins it with others"))
         if any(path.basis != "engine" for path in self.base.transfer.paths) and any(
             item.change.kind in ("blocks", "cross-layer") for items in self.lists for item in items
         ):
@@ -189,13 +187,13 @@ def _given(reader: Reader, options: Options) -> tuple[Given, Options]:
             raise KvcostError("several values of what is one technique", where=flag(option), hint="give one value")
         return values[0]
 
-    rest = {key: words for key, words in options.items() if key not in (*_OWN, "prefix_hit")}
+    rest = {key: words for key, words in options.items() if key not in _OWN}
     direct: tuple[tuple[Path, Path], ...] = ()
     if rest.get("staging") and "host" in reader.values("staging", rest["staging"]):
         staged, plain = (paths(reader, {**rest, "staging": [kind]}) for kind in ("host", "none"))
         direct = tuple(zip(staged, plain, strict=True))
     mix = reader.values("mix", options.get("mix", ()) or (DEFAULT_MIX,))
-    given = Given(one("mix") or mix[0], one("layers"), one("budget"), one("keep"), one("prefix_hit"), one("codec_time"), direct)
+    given = Given(one("mix") or mix[0], one("layers"), one("budget"), one("keep"), one("codec_time"), direct)
     return given, rest
 
 

@@ -27,13 +27,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("import_", "A Hugging Face config.json as a catalog entry."),
     "breakeven": ("breakeven", "Is splitting worth it, and where the sign turns."),
     "reduce": ("reduce", "Every technique that cuts the transfer, side by side."),
+    "check": ("check", "Presets of deployments held to their limits, for CI."),
     "models": ("catalogs", "The models, each figure with its source."),
     "links": ("catalogs", "The links, one direction each."),
     "gpus": ("catalogs", "The GPUs: dense peaks, memory, links."),
     "engines": ("catalogs", "The serving engines: what they add to the wire."),
     "techniques": ("catalogs", "What cuts or hides the transfer, and what is published of it."),
     "explain": ("explain", "What a field of the output means: formula, symbols, source."),
-    "schema": ("schema", "JSON Schema of results and of catalog entries."),
+    "schema": ("schema", "JSON Schema of presets, of results and of catalog entries."),
     "completion": ("completion", "Completion of commands, options and names in a shell."),
 }
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}

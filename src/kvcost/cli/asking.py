@@ -21,7 +21,7 @@ from ..render.output import FORMATS, Style, emit, say_error
 from ..units.lists import split_list
 
 VERDICTS = ("disaggregate", "colocate", "mixed", "infeasible", "unknown")
-__all__ = ["answer", "catalog_of", "style_of"]
+__all__ = ["answer", "catalog_of", "stdin_of", "style_of"]
 
 
 def style_of(values: Mapping[str, Any]) -> Style:
@@ -43,7 +43,7 @@ def catalog_of(values: Mapping[str, Any]) -> Catalog:
     return Catalog(paths)
 
 
-def _stdin(where: str) -> TextIO:
+def stdin_of(where: str) -> TextIO:
     """Standard input, as UTF-8 whatever the locale."""
     if sys.stdin is None:
         raise KvcostError("standard input is closed", where=where, hint="pipe something into it, or name a file")
@@ -59,7 +59,7 @@ def _expanded(words: Sequence[str], where: str) -> list[str]:
         if not word.strip():
             raise KvcostError("an empty value", where=where, hint="give a value or leave the option out")
         if word == "-":
-            found += _stdin(where).read().split()
+            found += stdin_of(where).read().split()
         elif word.startswith("@"):
             try:
                 found += Path(word[1:]).read_text(encoding="utf-8").split()
@@ -86,7 +86,7 @@ def _answer_cases(name: str, make: Ask, reader: Reader, options: Options, known:
 
     with contextlib.ExitStack() as stack:
         try:
-            lines = _stdin("--input") if name == "-" else stack.enter_context(_opened(name))
+            lines = stdin_of("--input") if name == "-" else stack.enter_context(_opened(name))
             document, tally = price_cases(make, reader, "stdin" if name == "-" else name, lines, options, known, say_error, explain=explain)
             emit(watch.over(document), style)
         except UnicodeDecodeError:
@@ -106,12 +106,26 @@ def answer(make: Ask, known: Sequence[str], values: Mapping[str, Any]) -> int:
     explain = values["explain"]
     if explain and style.format in ("csv", "tsv", "markdown"):
         raise KvcostError(f"--explain does not fit into {style.format}", where="--explain", hint="use --format table, json or jsonl")
-    options = {option: _expanded(values[option], flag(option)) for option in known if values.get(option)}
+    options: Options = {option: _expanded(values[option], flag(option)) for option in known if values.get(option)}
+    if values["preset"] is not None:
+        make, options = _with_preset(values["preset"], make, reader, options, known)
     watch = _Watch(values.get("fail_if"), reader)
     if values["input"] is None:
         emit(watch.over(ask(make, reader, options, explain=explain)), style)
         return watch.code()
     return _answer_cases(values["input"], make, reader, options, known, style, watch, explain=explain)
+
+
+def _with_preset(name: str, make: Ask, reader: Reader, typed: Options, known: Sequence[str]) -> tuple[Ask, Options]:
+    """The question and its options with those of a preset below what was typed."""
+    from ..cases.preset import placing, preset_options, under_typed
+    from ..presets.read import MAX_BYTES, PresetReader
+
+    if name == "-":
+        preset = PresetReader().read(Path("stdin"), stdin_of("--preset").read(MAX_BYTES + 1).encode("utf-8", "surrogateescape"), "stdin")
+    else:
+        preset = PresetReader().read(Path(name))
+    return placing(make, preset, typed), under_typed(preset_options(reader, preset), typed, known)
 
 
 class _Watch:

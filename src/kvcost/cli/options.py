@@ -44,6 +44,7 @@ def _switch(text: str, *flags: str) -> _Spelled:
 
 GROUPS: dict[str, dict[str, _Spelled]] = {
     "Model and KV": {
+        "preset": _one("FILE", "A preset's words; what is typed goes before them."),
         "model": _words("NAME|PATH,...", "Catalog name, config.json or folder, hub id."),
         "ctx": _words("TOKENS,...", "Prompt tokens: 4096, 4k, 1k,8k, 1k..128k."),
         "kv_dtype": _words("DTYPE,...", "auto bf16 fp16 fp8 fp8_ds_mla int8 int4:gN[:zero] nvfp4 kivi2.", "auto"),
@@ -142,7 +143,7 @@ GROUPS: dict[str, dict[str, _Spelled]] = {
 # What `compute` calls an engine: its overheads alone.
 OVERHEAD = _words("NAME,...", "Serving engine; line: the bare link.", "nothing")
 OUTPUT = ("format", "json", "output", "columns", "color", "quiet", "debug")
-PRICING = ("view", "download", "input", "explain", "catalog", *OUTPUT)
+PRICING = ("preset", "view", "download", "input", "explain", "catalog", *OUTPUT)
 
 
 def _named(option: str) -> str:

@@ -12,7 +12,7 @@ app = typer.Typer()
 
 
 @app.command(cls=o.Grouped)
-@o.taking((*REDUCE_OPTIONS, "view", "download", "catalog", *o.OUTPUT))
+@o.taking((*REDUCE_OPTIONS, "preset", "view", "download", "catalog", *o.OUTPUT))
 def reduce(**values: Any) -> int:
     r"""Every technique that cuts or hides the transfer, side by side: bytes, times, the new verdict, what is published of quality.
 

@@ -6,12 +6,13 @@ Asked for by themselves: the means of `mono` and `disagg` do not need them.
 from __future__ import annotations
 
 from math import ceil, exp, sqrt
+from operator import mul, sub
 
 from .disagg import Disagg
 from .load import md1_quantile_s, pool_quantile_s, router_factor
 from .mono import Mono
 
-__all__ = ["disagg_gap_s", "disagg_ttft_s", "mono_gap_ends_s", "mono_gap_s", "mono_ttft_s", "ttft_ends_s"]
+__all__ = ["disagg_gap_s", "disagg_ttft_s", "mono_gap_ends_s", "mono_gap_s", "mono_ttft_s", "mono_ttft_within", "ttft_ends_s"]
 
 _TURNS = 12
 _MOST_STATES = 60
@@ -43,8 +44,8 @@ def _chain(answer: Mono) -> tuple[list[float], list[float]]:
     columns = tuple(zip(*rows, strict=True))
     shares = [1.0] + [0.0] * most
     for _ in range(_TURNS):
-        last, shares = shares, [sum([share * chance for share, chance in zip(shares, column, strict=True)]) for column in columns]
-        if max([abs(new - old) for new, old in zip(shares, last, strict=True)]) < 1e-10:
+        last, shares = shares, [sum(map(mul, shares, column)) for column in columns]
+        if max(map(abs, map(sub, shares, last))) < 1e-10:
             break
     return shares, times
 
@@ -77,9 +78,23 @@ def _bulk_ttft_s(answer: Mono, quantile: float) -> float:
     held = quantile * sum(weight for weight, _, _ in pieces)
     for _ in range(45):
         at = (low + high) / 2
-        below = sum(weight * (1.0 if at >= start + time else (at - start) / time) for weight, start, time in pieces if at >= start)
-        low, high = (low, at) if below >= held else (at, high)
+        low, high = (low, at) if _below(pieces, at) >= held else (at, high)
     return high
+
+
+def _below(pieces: list[tuple[float, float, float]], at: float) -> float:
+    """The weight of the pieces below a TTFT."""
+    return sum([weight * (1.0 if at >= start + time else (at - start) / time) for weight, start, time in pieces if at >= start])
+
+
+def mono_ttft_within(answer: Mono, limit_s: float, quantile: float = 0.9) -> bool:
+    """Whether `mono_ttft_s` is at most `limit_s`; one look at the distribution in place of its inversion."""
+    bulk = answer.ttft_s is not None and answer.own_s is not None and answer.work.new_tokens <= answer.steps.budget_tokens
+    pieces = _pieces(answer) if bulk and answer.work.concurrency is None else []
+    if pieces:
+        return _below(pieces, limit_s) >= quantile * sum([weight for weight, _, _ in pieces])
+    value = mono_ttft_s(answer, quantile)
+    return value is not None and value <= limit_s
 
 
 def mono_ttft_s(answer: Mono, quantile: float = 0.9) -> float | None:
@@ -116,14 +131,25 @@ def mono_gap_s(answer: Mono, quantile: float = 0.99) -> float | None:
 
     Source: simulation; median 2 %, but off by the ratio of the two where f is near 1 - q (see `flags`).
     """
+    return (_gaps_s(answer, (quantile,)) or (None,))[0]
+
+
+def _gaps_s(answer: Mono, quantiles: tuple[float, ...]) -> tuple[float, ...] | None:
+    """`mono_gap_s` at several quantiles of one law; None where it saturates."""
     if answer.tpot_s is None:
         return None
     beside = 0.0 if answer.work.concurrency is not None else 1.0
     quiet_s = answer.curves.decode(answer.batch + beside + 2.33 * sqrt(answer.batch) * beside)
     if answer.work.new_tokens > answer.steps.budget_tokens:
-        carried = answer.rate_per_s * answer.steps.chunks * answer.tpot_s > 1.0 - quantile
-        return max(quiet_s, answer.curves.longest(answer.steps.budget_tokens, answer.batch + 1)) if carried else quiet_s
-    shares, times = _chain(answer)
+        carried = answer.rate_per_s * answer.steps.chunks * answer.tpot_s
+        longest_s = max(quiet_s, answer.curves.longest(answer.steps.budget_tokens, answer.batch + 1))
+        return tuple(longest_s if carried > 1.0 - quantile else quiet_s for quantile in quantiles)
+    chain = _chain(answer)
+    return tuple(_chain_gap_s(answer, chain, quiet_s, quantile) for quantile in quantiles)
+
+
+def _chain_gap_s(answer: Mono, chain: tuple[list[float], list[float]], quiet_s: float, quantile: float) -> float:
+    shares, times = chain
     factor = router_factor(answer.side.router, answer.side.instances)
     beyond = max(0.0, 1.0 - sum(shares))
     for count in range(len(shares) - 1, 0, -1):
@@ -142,8 +168,8 @@ def ttft_ends_s(answer: Mono | Disagg, quantile: float = 0.9) -> tuple[float, fl
 
 def mono_gap_ends_s(answer: Mono) -> tuple[float, float] | None:
     """The p99 gap if the share of steps beyond it were twice as large, and half as large: where they differ, both are to be shown."""
-    low_s, high_s = mono_gap_s(answer, 1.0 - 0.01 * _EDGE), mono_gap_s(answer, 1.0 - 0.01 / _EDGE)
-    return None if low_s is None or high_s is None else (low_s, high_s)
+    found = _gaps_s(answer, (1.0 - 0.01 * _EDGE, 1.0 - 0.01 / _EDGE))
+    return None if found is None else (found[0], found[1])
 
 
 def disagg_ttft_s(answer: Disagg, quantile: float = 0.9) -> float | None:

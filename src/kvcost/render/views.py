@@ -90,7 +90,11 @@ _SHARED = (
 def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:
     """Print the card of a single answer, or a table; `chosen` columns are shown as they are."""
     card = CARDS.get(document.command)
-    if not chosen and document.command == "breakeven" and rows:
+    if not chosen and document.command == "check":
+        from .checks import show_checks
+
+        show_checks([dict(zip(columns, row, strict=True)) for row in rows], document.inputs.get("summary", ""), screen)
+    elif not chosen and document.command == "breakeven" and rows:
         _breakeven(document, columns, rows, screen)
     elif not chosen and document.command == "reduce" and rows:
         _reduce(document, columns, rows, screen)
