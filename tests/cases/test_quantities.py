@@ -8,8 +8,9 @@ from kvcost.cases.quantities import QUANTITIES
 from kvcost.cases.reduced import ReduceRow
 from kvcost.cases.size import SizeRow
 from kvcost.cases.transfer import TransferRow
+from kvcost.check.document import CheckRow
 
-ROWS = (SizeRow, TransferRow, ComputeRow, GainRow, ReduceRow)
+ROWS = (SizeRow, TransferRow, ComputeRow, GainRow, ReduceRow, CheckRow)
 
 
 def test_every_field_is_explained():
