@@ -14,6 +14,7 @@ __all__ = ["Document", "read_yaml"]
 
 MAX_BYTES = 8 * 2**20
 MAX_NODES = 200_000
+CATALOG_FORM = "see the catalog files of the package for the form"
 _Path = tuple[str | int, ...]
 _FLOAT_LIKE = re.compile(r"[+-]?\d+(\.\d*)?[eE]\d+")
 _BOOLEAN_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false"}
@@ -21,11 +22,12 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Document(NamedTuple):
-    """The values of a YAML file and where each of them stands."""
+    """The values of a YAML file, where each of them stands, and where the key before it."""
 
     file: str
     value: Any
     places: dict[_Path, tuple[int, int]]
+    keys: dict[_Path, tuple[int, int]]
 
     def where(self, path: _Path) -> str:
         """`file:line:col` of a value, or of the nearest part of the file that encloses it."""
@@ -35,19 +37,19 @@ class Document(NamedTuple):
         return f"{self.file}:{line}:{column}"
 
 
-def read_yaml(path: Path, text: bytes | None = None) -> Document:
-    """The single YAML document of a file.
+def read_yaml(path: Path, text: bytes | None = None, *, name: str = "", max_bytes: int | None = None, form: str = CATALOG_FORM) -> Document:
+    """The single YAML document of a file, called `name` in messages; `form` says where its form is described.
 
     Raises KvcostError (with file:line:col) for what cannot be read, is not YAML, says a key twice,
     uses a boolean word as a key, or grows beyond measure through aliases.
     """
-    name = str(path)
+    name, max_bytes = name or str(path), max_bytes or MAX_BYTES
     try:
-        data = path.read_bytes() if text is None else text
+        data = _start_of(path, max_bytes + 1) if text is None else text
     except OSError as error:
         raise KvcostError(f"cannot read the file: {error.strerror}", where=name, hint="check the path and its permissions") from None
-    if len(data) > MAX_BYTES:
-        raise KvcostError(f"the file has {len(data):,} bytes, more than {MAX_BYTES:,}", where=name, hint="split it")
+    if len(data) > max_bytes:
+        raise KvcostError(f"the file has more than {max_bytes:,} bytes", where=name, hint="split it")
     try:
         words = data.decode("utf-8-sig")
         loader = _Loader(words)
@@ -67,10 +69,15 @@ def read_yaml(path: Path, text: bytes | None = None) -> Document:
     except (yaml.YAMLError, RecursionError) as error:
         raise KvcostError(f"not valid YAML: {str(error).splitlines()[0]}", where=name, hint="check the YAML syntax") from None
     if node is None:
-        raise KvcostError("the file is empty", where=name, hint="see the catalog files of the package for the form")
+        raise KvcostError("the file is empty", where=name, hint=form)
     reader = _Reader(name)
     value = reader.build(node, ())
-    return Document(name, value, reader.places)
+    return Document(name, value, reader.places, reader.keys)
+
+
+def _start_of(path: Path, count: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(count)
 
 
 class _Reader:
@@ -79,6 +86,7 @@ class _Reader:
     def __init__(self, file: str) -> None:
         self.file = file
         self.places: dict[_Path, tuple[int, int]] = {}
+        self.keys: dict[_Path, tuple[int, int]] = {}
         self.nodes = 0
         self.scalars = yaml.SafeLoader("")
 
@@ -110,6 +118,7 @@ class _Reader:
                 raise self.fail(key_node, f"YAML reads the key {key} as {kind}", f"quote it: '{key}'")
             if key in values:
                 raise self.fail(key_node, f"the key '{key}' stands twice in one mapping", "keep one of them")
+            self.keys[*path, key] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
             values[key] = self.build(value_node, (*path, key))
         return values
 

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compute": ("compute", "How long a prefill or a decode step takes on a GPU, and what bounds it."),
     "import": ("import_", "A Hugging Face config.json as a catalog entry."),
     "breakeven": ("breakeven", "Is splitting prefill and decode worth it, and where the sign turns."),
+    "check": ("check", "Presets of deployments held to their limits, for CI."),
     "models": ("catalogs", "The models, with where their figures come from."),
     "links": ("catalogs", "The links, one direction each, with where their figures come from."),
     "gpus": ("catalogs", "The GPUs: dense peaks, memory, links, with where their figures come from."),

@@ -21,7 +21,7 @@ from ..render.output import FORMATS, Style, emit, say_error
 from ..units.lists import split_list
 
 VERDICTS = ("disaggregate", "colocate", "mixed", "infeasible", "unknown")
-__all__ = ["answer", "catalog_of", "style_of"]
+__all__ = ["answer", "catalog_of", "stdin_of", "style_of"]
 
 
 def style_of(values: Mapping[str, Any]) -> Style:
@@ -43,7 +43,7 @@ def catalog_of(values: Mapping[str, Any]) -> Catalog:
     return Catalog(paths)
 
 
-def _stdin(where: str) -> TextIO:
+def stdin_of(where: str) -> TextIO:
     """Standard input, as UTF-8 whatever the locale."""
     if sys.stdin is None:
         raise KvcostError("standard input is closed", where=where, hint="pipe something into it, or name a file")
@@ -59,7 +59,7 @@ def _expanded(words: Sequence[str], where: str) -> list[str]:
         if not word.strip():
             raise KvcostError("an empty value", where=where, hint="give a value or leave the option out")
         if word == "-":
-            found += _stdin(where).read().split()
+            found += stdin_of(where).read().split()
         elif word.startswith("@"):
             try:
                 found += Path(word[1:]).read_text(encoding="utf-8").split()
@@ -86,7 +86,7 @@ def _answer_cases(name: str, make: Ask, reader: Reader, options: Options, known:
 
     with contextlib.ExitStack() as stack:
         try:
-            lines = _stdin("--input") if name == "-" else stack.enter_context(_opened(name))
+            lines = stdin_of("--input") if name == "-" else stack.enter_context(_opened(name))
             document, tally = price_cases(make, reader, "stdin" if name == "-" else name, lines, options, known, say_error, explain=explain)
             emit(watch.over(document), style)
         except UnicodeDecodeError:

@@ -89,7 +89,11 @@ _SHARED = (
 def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], screen: Screen, *, chosen: bool) -> None:
     """Print the card of a single answer, or a table; `chosen` columns are shown as they are."""
     card = CARDS.get(document.command)
-    if not chosen and document.command == "breakeven" and rows:
+    if not chosen and document.command == "check":
+        from .checks import show_checks
+
+        show_checks([dict(zip(columns, row, strict=True)) for row in rows], screen)
+    elif not chosen and document.command == "breakeven" and rows:
         _breakeven(document, columns, rows, screen)
     elif not chosen and card is not None and len(rows) == 1 and document.total is not None:  # rows of a case file have no sources
         title, lines = card(dict(zip(columns, rows[0], strict=True)), document.sources())

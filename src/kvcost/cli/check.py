@@ -1,0 +1,67 @@
+"""`kvcost check`."""
+
+from typing import Annotated
+
+import typer
+
+from ..cases.models import ModelFinder
+from ..cases.reading import Reader
+from ..check.document import Checked, check_presets
+from ..check.evaluate import Answers
+from ..errors import KvcostError
+from ..presets.read import MAX_BYTES
+from ..render.output import emit, say_error
+from . import options as o
+from .asking import catalog_of, stdin_of, style_of
+
+app = typer.Typer()
+EXIT_BROKEN, EXIT_BAD, EXIT_NOTHING = 1, 2, 3
+Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Preset files, folders of them, or - for standard input.", show_default=False)]
+Strict = Annotated[bool, typer.Option("--strict", help="Warnings fail too.")]
+
+
+@app.command()
+def check(
+    paths: Paths,
+    strict: Strict = False,
+    view: o.View = "serving",
+    download: o.Download = False,
+    format: o.Format = None,  # noqa: A002
+    json: o.Json = False,
+    output: o.Output = None,
+    columns: o.Columns = None,
+    catalog: o.CatalogPath = None,
+    color: o.Color = "auto",
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,  # noqa: ARG001
+) -> int:
+    r"""Hold deployment presets to their limits: 0 all met, 1 one is broken, 2 a preset is bad, 3 no preset found.
+
+    \b
+    kvcost check presets/
+    kvcost check presets/ --strict --report junit=report.xml --report sarif=kvcost.sarif
+    kvcost check - --json < preset.yaml
+    """
+    values = {"format": format, "json": json, "output": output, "columns": columns, "catalog": catalog, "color": color, "quiet": quiet}
+    style, known = style_of(values), catalog_of(values)
+    answers = Answers(Reader(known, ModelFinder(known, view, download)))
+    checked = check_presets(answers, paths, _piped, say_error)
+    if not checked.presets:
+        if checked.bad:
+            return EXIT_BAD
+        say_error(KvcostError("no preset found", where=", ".join(paths), hint="a preset ends in .yaml or .yml, and its name does not start with _ or ."))
+        emit(checked.document({"paths": paths}), style) if style.format == "json" else None
+        return EXIT_NOTHING
+    emit(checked.document({"paths": paths}), style)
+    return _code(checked, strict)
+
+
+def _piped() -> bytes:
+    """Standard input, no more of it than a preset may have."""
+    return stdin_of("PATH").read(MAX_BYTES + 1).encode("utf-8", "surrogateescape")
+
+
+def _code(checked: Checked, strict: bool) -> int:
+    if checked.bad:
+        return EXIT_BAD
+    return EXIT_BROKEN if checked.broken or (strict and checked.warnings) else 0
