@@ -9,9 +9,10 @@ from ..errors import KvcostError, Notice
 from ..presets.form import PATH_OF
 from ..presets.read import PresetFile
 from .plan import Options
+from .question import Ask, Question
 from .reading import Reader, flag
 
-__all__ = ["in_yaml_words", "placed", "preset_options", "under_typed"]
+__all__ = ["changed", "in_preset", "in_yaml_words", "placed", "placing", "preset_options", "under_typed"]
 
 # Options that name the same thing: one that is typed takes the others' place.
 _REPLACED = {
@@ -54,8 +55,7 @@ def placed(error: KvcostError, preset: PresetFile) -> KvcostError:
     option = error.where.removeprefix("--").replace("-", "_")
     candidates = (option, f"prefill_{option}", f"decode_{option}")
     place = next((preset.places[name] for name in candidates if name in preset.places), preset.top)
-    path = ".".join(PATH_OF.get(option, ()))
-    words = f"{path}: {error.message}" if path and option in preset.places else error.message
+    words = f"{preset.paths[option]}: {error.message}" if option in preset.paths else error.message
     return KvcostError(in_yaml_words(words), hint=in_yaml_words(error.hint), where=str(place))
 
 
@@ -76,6 +76,19 @@ def preset_options(reader: Reader, preset: PresetFile) -> Options:
     return preset.options
 
 
+def placing(make: Ask, preset: PresetFile, typed: Options) -> Ask:
+    """The same question, its complaints about the preset's words with their place in the file."""
+
+    def asked(reader: Reader, options: Options, explain: bool) -> Question:
+        try:
+            return make(reader, options, explain)
+        except KvcostError as error:
+            option = error.where.removeprefix("--").replace("-", "_")
+            raise (error if option in typed or option not in preset.places else placed(error, preset)) from None
+
+    return asked
+
+
 def under_typed(options: Options, typed: Options, known: Iterable[str]) -> dict[str, Sequence[str]]:
     """A preset's options below those that were typed, as far as the command knows them.
 
@@ -93,9 +106,9 @@ def under_typed(options: Options, typed: Options, known: Iterable[str]) -> dict[
     return {**given, **typed}
 
 
-def in_preset(notices: Iterable[Notice], preset: PresetFile) -> list[Notice]:
-    """Warnings of a preset's question, with its file before them."""
-    return [Notice(code, f"{preset.name}: {in_yaml_words(message)}", in_yaml_words(hint)) for code, message, hint in notices]
+def in_preset(notices: Iterable[Notice]) -> list[Notice]:
+    """Warnings of a preset's question for the writer of the preset."""
+    return [Notice(code, in_yaml_words(message), in_yaml_words(hint)) for code, message, hint in notices]
 
 
 def changed(options: Options, change: Mapping[str, str]) -> dict[str, Sequence[str]]:

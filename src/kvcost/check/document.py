@@ -42,11 +42,11 @@ class CheckRow(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What came of all presets: rows and warnings, the presets that could not be read, and how many could."""
+    """What came of all presets: rows, warnings with their preset, presets that could not be checked and why, and those that could."""
 
     rows: list[CheckRow]
-    warnings: list[Notice]
-    bad: list[KvcostError]
+    warnings: list[tuple[str, Notice]]
+    bad: list[tuple[str, KvcostError]]
     presets: list[str]
 
     @property
@@ -54,10 +54,13 @@ class Checked(NamedTuple):
         """The rows of limits that are not met."""
         return [row for row in self.rows if not row.met]
 
-    def document(self, inputs: dict[str, Any]) -> Document:
-        """The command's document."""
+    def document(self, inputs: dict[str, Any], *, bad: bool = False) -> Document:
+        """The command's document; with `bad` the presets that could not be checked are among the warnings."""
         rows = [tuple(row) for row in self.rows]
-        return Document("check", inputs, CheckRow._fields, rows, len(rows), self.warnings, dict)
+        notices = [Notice(code, f"{preset}: {message}", hint) for preset, (code, message, hint) in self.warnings]
+        if bad:
+            notices += [Notice("bad-preset", str(error), error.hint) for _, error in self.bad]
+        return Document("check", inputs, CheckRow._fields, rows, len(rows), notices, dict)
 
 
 def check_presets(answers: Answers, paths: Iterable[str], stdin: Callable[[], bytes], report: Callable[[KvcostError], None]) -> Checked:
@@ -75,11 +78,11 @@ def check_presets(answers: Answers, paths: Iterable[str], stdin: Callable[[], by
             outcome = held(answers, preset)
             found.rows.extend(_rows(outcome, searcher))
         except KvcostError as error:
-            found.bad.append(error)
+            found.bad.append((str(file) if isinstance(file, Path) else file.where, error))
             report(error)
             continue
         found.presets.append(preset.name)
-        found.warnings.extend(notice for notice in outcome.notices if notice not in found.warnings)
+        found.warnings.extend((preset.name, notice) for notice in outcome.notices)
     return found
 
 
@@ -109,13 +112,13 @@ def _rows(outcome: Held, searcher: Searcher) -> Iterable[CheckRow]:
 def _message(one: Outcome, outcome: Held) -> str:
     """A broken limit in one sentence: value, bound, by how much; and the reason where the value needs one."""
     field, bound = one.bound.field, one.bound
+    asked = bound.text
     if isinstance(bound.value, tuple):
         asked = f"{'not ' if bound.sign == '!=' else ''}{' or '.join(bound.value)}"
-    else:
-        asked = f"{bound.sign} {shown(field, bound.value)}"
+    said = f"{field} has no value" if one.value is None else f"{field} is {shown(field, one.value)}"
+    said += f", {'as asked' if one.met else 'asked for'}: {asked}"
     if one.met:
-        return f"{field} is {shown(field, one.value)}, as asked: {asked}"
-    said = f"{field} is {shown(field, one.value)}, asked for: {asked}"
+        return said
     if one.excess is not None:
         said += f"; off by {shown(field, one.excess)}{_share(one)}"
     if one.value is None or field == "verdict":

@@ -96,7 +96,7 @@ def held(answers: Answers, preset: PresetFile) -> Held:
             reason = in_yaml_words(answers.values(options, ("verdict", "reason"))[0]["reason"])
     except KvcostError as error:
         raise placed(error, preset) from None
-    found = in_preset(notices, preset)
+    found = in_preset(notices)
     if not bounds:
-        found.append(Notice("no-limits", f"{preset.name}: the preset has no limits, so nothing is checked", 'add limits, such as net_gain_s: "> 0"'))
+        found.append(Notice("no-limits", "the preset has no limits, so nothing is checked", 'add limits, such as net_gain_s: "> 0"'))
     return Held(preset, outcomes, reason, found)

@@ -106,12 +106,26 @@ def answer(make: Ask, known: Sequence[str], values: Mapping[str, Any]) -> int:
     explain = values["explain"]
     if explain and style.format in ("csv", "tsv", "markdown"):
         raise KvcostError(f"--explain does not fit into {style.format}", where="--explain", hint="use --format table, json or jsonl")
-    options = {option: _expanded(values[option], flag(option)) for option in known if values.get(option)}
+    options: Options = {option: _expanded(values[option], flag(option)) for option in known if values.get(option)}
+    if values["preset"] is not None:
+        make, options = _with_preset(values["preset"], make, reader, options, known)
     watch = _Watch(values.get("fail_if"), reader)
     if values["input"] is None:
         emit(watch.over(ask(make, reader, options, explain=explain)), style)
         return watch.code()
     return _answer_cases(values["input"], make, reader, options, known, style, watch, explain=explain)
+
+
+def _with_preset(name: str, make: Ask, reader: Reader, typed: Options, known: Sequence[str]) -> tuple[Ask, Options]:
+    """The question and its options with those of a preset below what was typed."""
+    from ..cases.preset import placing, preset_options, under_typed
+    from ..presets.read import MAX_BYTES, PresetReader
+
+    if name == "-":
+        preset = PresetReader().read(Path("stdin"), stdin_of("--preset").read(MAX_BYTES + 1).encode("utf-8", "surrogateescape"), "stdin")
+    else:
+        preset = PresetReader().read(Path(name))
+    return placing(make, preset, typed), under_typed(preset_options(reader, preset), typed, known)
 
 
 class _Watch:

@@ -12,6 +12,7 @@ app = typer.Typer()
 
 @app.command()
 def breakeven(
+    preset: o.Preset = None,
     model: o.Model = None,
     ctx: o.Ctx = None,
     kv_dtype: o.KvDtype = None,

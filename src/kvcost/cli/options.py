@@ -7,6 +7,7 @@ import typer
 Words = list[str] | None
 
 
+Preset = Annotated[str | None, typer.Option("--preset", metavar="FILE", help="A preset's words; what is typed goes before them.", show_default=False)]
 # model, KV
 Model = Annotated[Words, typer.Option("--model", metavar="NAME|PATH,...", help="Catalog name, config.json or its folder, cached hub id.", show_default=False)]
 Ctx = Annotated[Words, typer.Option("--ctx", metavar="TOKENS,...", help="Prompt tokens: 4096, 4k, 1k,8k, 1k..128k.", show_default=False)]

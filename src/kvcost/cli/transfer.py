@@ -11,6 +11,7 @@ app = typer.Typer()
 
 @app.command()
 def transfer(
+    preset: o.Preset = None,
     model: o.Model = None,
     ctx: o.Ctx = None,
     kv_dtype: o.KvDtype = None,

@@ -36,15 +36,19 @@ class Limit(NamedTuple):
 
 
 class PresetFile(NamedTuple):
-    """A preset, read and merged; `places` has the place of every option's word, `top` that of the file."""
+    """A preset, read and merged.
+
+    options  option → its word, `paths` where the word stands in the preset (`workload.isl`), `places` where in which file
+    top      the file's start
+    """
 
     name: str
     options: dict[str, list[str]]
+    paths: dict[str, str]
     places: dict[str, Place]
     limits: tuple[Limit, ...]
     note: str
     top: Place
-    plain_link: bool
 
 
 class PresetReader:
@@ -125,7 +129,9 @@ def _bases(extends: Node | None) -> list[Node]:
 
 def _filled(preset: Preset, tree: Node, name: str) -> PresetFile:
     options: dict[str, list[str]] = {}
+    paths: dict[str, str] = {}
     places: dict[str, Place] = {}
+    plain_link = not isinstance(node_at(tree, ("link",)).value, dict)
     for path, option in OPTION_OF.items():
         value: Any = preset
         for part in path:
@@ -136,11 +142,12 @@ def _filled(preset: Preset, tree: Node, name: str) -> PresetFile:
         if option in options:
             raise KvcostError("link.rate and link.bandwidth are the same value", where=str(place), hint="give one of them")
         options[option], places[option] = [_beside(value, place) if option == "model" else value], place
+        paths[option] = "link" if option == "link" and plain_link else ".".join(path)
     if "link" in options and "path" in options:
         raise KvcostError("a link's name and a path of hops contradict each other", where=str(places["path"]), hint="give one of them")
     below = node_at(tree, ("limits",))
     limits = tuple(Limit(field, plain(node), node.place, node.key) for field, node in below.value.items()) if preset.limits else ()
-    return PresetFile(name, options, places, limits, preset.note or "", tree.place, not isinstance(node_at(tree, ("link",)).value, dict))
+    return PresetFile(name, options, paths, places, limits, preset.note or "", tree.place)
 
 
 def _beside(model: str, place: Place) -> str:

@@ -13,8 +13,8 @@ __all__ = ["show_checks"]
 Row = Mapping[str, Any]
 
 
-def show_checks(rows: Sequence[Row], screen: Screen) -> None:
-    """Print the presets in the order in which they were checked."""
+def show_checks(rows: Sequence[Row], summary: str, screen: Screen) -> None:
+    """Print the presets in the order in which they were checked, and the summary below."""
     passed = []
     for preset, found in groupby(rows, key=lambda row: row["preset"]):
         limits = list(found)
@@ -29,6 +29,8 @@ def show_checks(rows: Sequence[Row], screen: Screen) -> None:
             if row["hint"]:
                 screen.text(f"        change: {row['hint']}", "dim")
     _flush(passed, screen)
+    if summary:
+        screen.text("" if not rows else "\n" + summary)
 
 
 def _flush(passed: list[tuple[str, list[Row]]], screen: Screen) -> None:

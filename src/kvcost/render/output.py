@@ -15,7 +15,7 @@ from ..cases.document import Document
 from ..catalog.names import near_names
 from ..errors import KvcostError
 
-__all__ = ["FORMATS", "Style", "emit", "emit_text", "say_error", "say_notices"]
+__all__ = ["FORMATS", "Style", "destination", "emit", "emit_text", "say_error", "say_notices"]
 
 PIPE_WIDTH = 100_000  # no limit that a table could reach
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
@@ -42,8 +42,8 @@ def _wants_color(stream: TextIO, color: str) -> bool:
 
 
 @contextlib.contextmanager
-def _destination(output: str | None) -> Iterator[TextIO]:
-    """Standard output, or a file that appears only when all of it is written."""
+def destination(output: str | None, option: str = "--output") -> Iterator[TextIO]:
+    """Standard output, or a file that appears only when all of it is written; `option` is blamed where it cannot be."""
     if output is None or output == "-":
         yield sys.stdout
         sys.stdout.flush()
@@ -61,16 +61,16 @@ def _destination(output: str | None) -> Iterator[TextIO]:
     except BrokenPipeError:
         raise
     except RuntimeError:
-        raise KvcostError(f"cannot write {output}: symbolic links in a circle", where="--output", hint="give the path of a file") from None
+        raise KvcostError(f"cannot write {output}: symbolic links in a circle", where=option, hint="give the path of a file") from None
     except OSError as error:
-        raise KvcostError(f"cannot write {output}: {error.strerror}", where="--output", hint="give a path in a folder that exists and is writable") from None
+        raise KvcostError(f"cannot write {output}: {error.strerror}", where=option, hint="give a path in a folder that exists and is writable") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
             yield stream
         Path(scratch).chmod(mode)
         Path(scratch).replace(target)
     except OSError as error:
-        raise KvcostError(f"cannot write {output}: {error.strerror}", where="--output", hint="check the path and the space on the disk") from None
+        raise KvcostError(f"cannot write {output}: {error.strerror}", where=option, hint="check the path and the space on the disk") from None
     finally:
         Path(scratch).unlink(missing_ok=True)
 
@@ -121,7 +121,7 @@ def emit(document: Document, style: Style) -> None:
 
         rows = watched(rows, document.total)
     rows = _started(rows)
-    with _destination(style.output) as stream:
+    with destination(style.output) as stream:
         _write(document, columns, rows, stream, style)
     if style.format != "json":
         say_notices(document, style)
@@ -129,7 +129,7 @@ def emit(document: Document, style: Style) -> None:
 
 def emit_text(text: str, style: Style) -> None:
     """Write finished text where the answer goes."""
-    with _destination(style.output) as stream:
+    with destination(style.output) as stream:
         stream.write(text)
 
 

@@ -92,7 +92,7 @@ def show_document(document: Document, columns: tuple[str, ...], rows: Sequence[t
     if not chosen and document.command == "check":
         from .checks import show_checks
 
-        show_checks([dict(zip(columns, row, strict=True)) for row in rows], screen)
+        show_checks([dict(zip(columns, row, strict=True)) for row in rows], document.inputs.get("summary", ""), screen)
     elif not chosen and document.command == "breakeven" and rows:
         _breakeven(document, columns, rows, screen)
     elif not chosen and card is not None and len(rows) == 1 and document.total is not None:  # rows of a case file have no sources
