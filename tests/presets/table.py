@@ -68,8 +68,15 @@ def table() -> str:
     for path in PRESETS:
         row = answer(path)
         work = f"{row['ctx_tokens']:,}, {row['osl_tokens']:,}"
-        busy = f"{row['link_utilisation']:.2g}" if row["link_utilisation"] < 0.01 else f"{row['link_utilisation']:.0%}"
-        cells = (f"[{path.stem}]({path.name})", row["link"], work, row["verdict"], gain(row), show_time(row["transfer_s"]), busy)
+        cells = (
+            f"[{path.stem}]({path.name})",
+            row["link"],
+            work,
+            row["verdict"],
+            gain(row),
+            show_time(row["transfer_s"]),
+            f"{100 * row['link_utilisation']:.2g}%",
+        )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
