@@ -131,7 +131,10 @@ QUANTITIES: dict[str, Quantity] = {
     "time_high_s": Quantity("time_s with every kind of time at the high end of its constants"),
     "flops": Quantity("floating-point operations of all GPUs together", "2 x parameters used x tokens + attention"),
     "bytes_read": Quantity("bytes that all GPUs together read from memory", "weights touched + cache read, copies of heads included"),
-    "bound": Quantity("what takes most of the time: compute, memory, overhead, communication; measured: the time was given"),
+    "bound": Quantity(
+        "what takes most of the time: compute, memory, overhead, communication; measured: the time was given;"
+        " in a row of `check` the bound as it is written in the preset"
+    ),
     "pp": Quantity("pipeline-parallel size"),
     "attention_dp": Quantity("attention data parallelism inside the TP ranks: the cache is not copied, routed experts are spread"),
     # what splitting gains
@@ -149,7 +152,10 @@ QUANTITIES: dict[str, Quantity] = {
     "first_token": Quantity(
         "the side that sends the first token: the exposed transfer lands before it (decode) or before the second (prefill)", source=_ENGINE
     ),
-    "limit": Quantity("what saturates first in the disaggregated deployment as the rate rises: prefill, decode-compute, decode-memory or link"),
+    "limit": Quantity(
+        "what saturates first in the disaggregated deployment as the rate rises: prefill, decode-compute, decode-memory or link;"
+        " in a row of `check` the field that a limit of the preset is on"
+    ),
     "limit_rate_per_s": Quantity("the rate at which `limit` saturates"),
     "osl_tokens": Quantity("output tokens (OSL) of a request"),
     "rate_per_s": Quantity("requests per second over the whole deployment, Poisson"),
@@ -230,6 +236,23 @@ QUANTITIES: dict[str, Quantity] = {
     "layout": Quantity("with --gpus-total: the best split and the best monolithic layout, with their goodput"),
     "runner_up": Quantity("with --gpus-total: the second-best split"),
     "layout_remark": Quantity("with --gpus-total: what keeps the best split from more"),
+    # what check says of a preset
+    "preset": Quantity("the preset's file"),
+    "value": Quantity("what the limit's field is for this deployment, in base units; empty: it has no value, and the limit is not met"),
+    "bound_value": Quantity("the bound in base units, or the words that are allowed"),
+    "excess": Quantity("how far the value lies beyond its bound, in base units; negative: how much is left", "value - bound for <, bound - value for >"),
+    "met": Quantity("whether the value meets the bound"),
+    "severity": Quantity("error where the limit is broken, else none"),
+    "line": Quantity("the line of `file` in which a limit stands, from 1; as the heading of a rate see bandwidth_bytes_per_s"),
+    "column": Quantity("the column of `file` in which the limit's bound begins, from 1"),
+    "file": Quantity("the file in which the limit stands: the preset, or one that it extends"),
+    "message": Quantity("the limit, its value and by how much it is broken, in one sentence"),
+    "hint": Quantity("the nearest change under which the limit is met, with the line to change"),
+    "change": Quantity(
+        "the same for programs: path in the preset and the value to write there",
+        "the first that meets all limits, in the order: settings, layout, link, load; of a kind the smallest step",
+        source="each change is tried on the model; none comes from a table",
+    ),
     "what_if": Quantity("for one question asked by a person: the same with one thing changed at a time"),
     "prefill_elsewhere": Quantity("for one question without a GPU: the prefill time on common GPUs"),
     "saved_needed": Quantity("for one question without a GPU: breakeven_saved_s over common contexts and links"),

@@ -14,13 +14,13 @@ __all__ = ["result_schema"]
 _ROWS: dict[str, tuple[type, ...]] = {"size": (SizeRow,), "transfer": (TransferRow,), "compute": (ComputeRow,), "breakeven": (TransferRow, GainRow)}
 # Catalogs and texts: their rows hold what each entry has.
 _OTHERS = ("models", "links", "gpus", "engines", "explain", "import")
-_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
+_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null", dict: "object"}
 _NOTICE = {"type": "object", "properties": {key: {"type": "string"} for key in ("code", "message", "hint")}, "required": ["code", "message"]}
 
 
 def _type_of(annotation: Any) -> dict[str, Any]:
     parts = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
-    return {"type": [_TYPES.get(part, "array") for part in parts]}
+    return {"type": [_TYPES.get(typing.get_origin(part) or part, "array") for part in parts]}
 
 
 def _document(command: str, rows: tuple[type, ...]) -> dict[str, Any]:
@@ -38,10 +38,13 @@ def _document(command: str, rows: tuple[type, ...]) -> dict[str, Any]:
     }
 
 
-def result_schema() -> dict[str, Any]:
-    """One schema for every command's document, told apart by its `schema` field; the pricing commands' rows field by field."""
+def result_schema(**more: tuple[type, ...]) -> dict[str, Any]:
+    """One schema for every command's document, told apart by its `schema` field; rows of known records field by field.
+
+    `more` are the records of commands that stand above this module.
+    """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "kvcost result",
-        "oneOf": [_document(command, rows) for command, rows in {**_ROWS, **dict.fromkeys(_OTHERS, ())}.items()],
+        "oneOf": [_document(command, rows) for command, rows in {**_ROWS, **more, **dict.fromkeys(_OTHERS, ())}.items()],
     }

@@ -22,6 +22,7 @@ from .limits import Bound, shown
 __all__ = ["Change", "Searcher"]
 
 MAX_TRIES, MAX_TRIES_OF_A_RUN = 150, 1500
+UNKNOWN = "unknown: "
 KINDS_TRIED = "dtype, overlap, rails, TP, instances, link, rate or lengths"
 _NUMBERS = {
     "rate",
@@ -56,6 +57,8 @@ class Searcher:
             return {}
         if self.left <= 0:
             return dict.fromkeys(broken, Change(None, "so many limits are broken that no change was looked for; check this preset by itself"))
+        if held.reason.startswith(UNKNOWN):
+            return dict.fromkeys(broken, Change(None, f"{held.reason.removeprefix(UNKNOWN)}: without it nothing can be said of what splitting gains"))
         search = _Search(self.answers, held, min(self.left, MAX_TRIES))
         try:
             return {place: search.told(place, found) for place, found in search.run(broken).items()}

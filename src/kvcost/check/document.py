@@ -27,7 +27,7 @@ class CheckRow(NamedTuple):
 
     preset: str
     limit: str
-    value: Any
+    value: float | int | str | None
     bound: str
     excess: float | None
     met: bool
@@ -38,7 +38,7 @@ class CheckRow(NamedTuple):
     file: str
     message: str
     change: dict[str, Any] | None
-    bound_value: Any
+    bound_value: float | list[str]
 
 
 class Checked(NamedTuple):

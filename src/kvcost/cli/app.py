@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "gpus": ("catalogs", "The GPUs: dense peaks, memory, links, with where their figures come from."),
     "engines": ("catalogs", "The serving engines, with where their figures come from."),
     "explain": ("explain", "What a field of the output means: formula, symbols, source."),
-    "schema": ("schema", "JSON Schema of results and of catalog entries."),
+    "schema": ("schema", "JSON Schema of presets, of results and of catalog entries."),
 }
 EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED = 2, 70, 130
 # typer carries its own copy of click, so its exception types are reached through typer's.

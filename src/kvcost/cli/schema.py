@@ -8,17 +8,18 @@ import typer
 from ..errors import KvcostError
 
 app = typer.Typer()
-WHAT = ("result", "model", "link", "gpu", "engine")
+WHAT = ("preset", "result", "model", "link", "gpu", "engine")
 
 
 @app.command()
 def schema(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="result, model, link, gpu or engine.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="preset, result, model, link, gpu or engine.")],
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,  # noqa: ARG001
 ) -> int:
-    r"""JSON Schema of a command's JSON document, or of a catalog file.
+    r"""JSON Schema of a preset, of a command's JSON document, or of a catalog file.
 
     \b
+    kvcost schema preset > kvcost-preset.schema.json
     kvcost schema result > kvcost-result.schema.json
     kvcost schema link > kvcost-links.schema.json
     """
@@ -26,8 +27,13 @@ def schema(
         raise KvcostError(f"no schema of '{what}'", hint="write one of " + ", ".join(WHAT))
     if what == "result":
         from ..cases.schemas import result_schema
+        from ..check.document import CheckRow
 
-        found = result_schema()
+        found = result_schema(check=(CheckRow,))
+    elif what == "preset":
+        from ..check.schema import preset_schema
+
+        found = preset_schema()
     else:
         from ..catalog.schema import file_schema
 

@@ -9,6 +9,17 @@ from ..catalog.strict_yaml import Document
 __all__ = ["Node", "Place", "laid_over", "node_at", "plain", "tree_of"]
 
 
+# Key of a section → the keys that it takes the place of.
+_INSTEAD = {
+    ("workload", "rate"): ("concurrency",),
+    ("workload", "concurrency"): ("rate",),
+    ("link", "name"): ("path",),
+    ("link", "path"): ("name",),
+    ("link", "rate"): ("bandwidth",),
+    ("link", "bandwidth"): ("rate",),
+}
+
+
 class Place(NamedTuple):
     """Where something stands in a file; lines and columns from 1."""
 
@@ -40,22 +51,26 @@ def tree_of(document: Document, path: tuple[str | int, ...] = ()) -> Node:
     return Node(value, place, key)
 
 
-def laid_over(base: Node, over: Node, *, top: bool = True) -> Node:
+def laid_over(base: Node, over: Node, *, section: str = "") -> Node:
     """`over` on top of `base`: mappings are merged, all else is replaced, null takes away what the base has.
 
-    A link that the base names by a plain word takes the keys of a mapping laid over it.
+    A link that the base names by a plain word takes the keys of a mapping laid over it, and of two keys that
+    say the same in two ways (a rate and a concurrency) the upper one stays.
     """
     found = dict(base.value)
     for name, node in over.value.items():
+        for other in _INSTEAD.get((section, name), ()):
+            if other not in over.value:
+                found.pop(other, None)
         below = found.get(name)
         if below is None:
             found[name] = node
         elif node.value is None:
             del found[name]
         elif isinstance(node.value, dict):
-            if top and name == "link" and isinstance(below.value, str):
+            if not section and name == "link" and isinstance(below.value, str):
                 below = Node({"name": below}, below.place, below.key)
-            found[name] = laid_over(below, node, top=False) if isinstance(below.value, dict) else node
+            found[name] = laid_over(below, node, section=name) if isinstance(below.value, dict) else node
         else:
             found[name] = node
     return Node(found, over.place, over.key)
