@@ -9,11 +9,11 @@ from ..cost.breakeven import breakeven, saved_needed_s
 from ..cost.case import Case, Outcome, Transfer, compare
 from ..cost.dtypes import Encoding
 from ..cost.flags import flags
-from ..cost.goodput import Limits, cost_per_mtok, disagg_goodput, disagg_saturation, mono_goodput
+from ..cost.goodput import Limits, cost_per_mtok, disagg_goodput, disagg_meets, disagg_saturation, mono_goodput, mono_meets, rough_ratio
 from ..cost.kv import kv_layout
 from ..cost.serving import Work as Load
 from ..cost.threshold import router_threshold
-from ..cost.verdict import decide, sign_turned_by
+from ..cost.verdict import decide, goodput_edges, sign_turned_by
 from ..errors import KvcostError, Notice
 from .deployment import DEPLOYMENT_OPTIONS, EXPECTED_FIRST, Builder, Deployment, Sides, case_of, deployments, missing_inputs, sides_of, transfer_of
 from .document import Source
@@ -132,13 +132,15 @@ class BreakevenQuestion:
         expected = outcomes[0]
         wanted = [field for field in _SOLVED if self._wants(field) or (field == "breakeven_osl_tokens" and self._wants("reason"))]
         solved = {field: breakeven(cases[0], _SOLVED[field], asked.objective) for field in wanted}
-        decides = asked.objective == "goodput" or self._wants("goodput_mono_per_gpu", "goodput_disagg_per_gpu", "verdict", "reason")
-        goodputs = _goodputs(cases, asked.limits) if asked.limits and decides else []
+        exact = asked.objective == "goodput" or self._wants("goodput_mono_per_gpu", "goodput_disagg_per_gpu", "reason")
+        goodputs = _goodputs(cases, asked.limits) if asked.limits and exact else []
         if self._wants_bits(work):
             solved["breakeven_kv_bits"] = breakeven(cases[0], "kv-bits", asked.objective, kv_case=self._at_bits(work, path, deployment, cases[0].work))
         osl_root = solved.get("breakeven_osl_tokens")
         turned = sign_turned_by(cases[0], _variants(cases[0], transfer_of(work, path, deployment, "low")), asked.objective) if self._wants("reason") else ()
         ratios = _goodput_ratios(goodputs)
+        if asked.limits and not exact and self._wants("verdict"):
+            ratios = _deciding_ratios(cases, asked.limits, goodput_edges(outcomes, asked.objective))
         if ratios and isnan(ratios[0]):
             self._note_limits(cases[:1], asked.limits)
         verdict = decide(outcomes, asked.objective, goodput_ratios=ratios, breakeven_osl=osl_root, turned_by=turned)
@@ -249,6 +251,21 @@ def _goodput_ratios(goodputs: Sequence[tuple[float, float]]) -> list[float]:
     """Split over monolithic, run by run; NaN first where neither side has any goodput in the expected run."""
     ratios = [theirs / ours if ours else (inf if theirs else 1.0) for ours, theirs in goodputs]
     return [nan, *ratios[1:]] if goodputs and not any(goodputs[0]) else ratios
+
+
+def _deciding_ratios(cases: Sequence[Case], limits: Limits, edges: Sequence[float]) -> list[float]:
+    """Goodput ratios that are right in what they say of the verdict, and no further; none where goodput cannot turn it.
+
+    The other runs only matter where the expected one lies beyond an edge.
+    """
+    ratios: list[float] = []
+    for case in cases if edges else ():
+        meets = mono_meets(case.work, case.mono, limits), disagg_meets(case.work, case.split, limits, case.transfer_s, case.derate)
+        ratio = rough_ratio(*meets, edges if not ratios else (1.0,), case.work.rate_per_s or 1.0)
+        ratios.append(1.0 if ratios and isnan(ratio) else ratio)
+        if isnan(ratio) or not any(ratio < edge < 1.0 or ratio > edge > 1.0 for edge in edges):
+            break
+    return ratios
 
 
 def _goodputs(cases: Sequence[Case], limits: Limits) -> list[tuple[float, float]]:

@@ -7,7 +7,7 @@ then bisected. A deployment that saturates, or whose cache is nearly full, does 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import sqrt
+from math import inf, nan, sqrt
 from typing import NamedTuple
 
 from ..errors import KvcostError
@@ -15,7 +15,7 @@ from .disagg import PoolCurves, pool_curves, pools, with_transfer
 from .mono import Mono, mono, mono_curves
 from .serving import Cap, Colocated, Split, Work
 from .steps import Curves
-from .tails import disagg_gap_s, disagg_ttft_s, mono_gap_s, mono_ttft_s
+from .tails import disagg_gap_s, disagg_ttft_s, mono_gap_s, mono_ttft_within
 
 __all__ = [
     "Best",
@@ -25,11 +25,14 @@ __all__ = [
     "best_layouts",
     "cost_per_mtok",
     "disagg_goodput",
+    "disagg_meets",
     "disagg_saturation",
     "highest_rate",
     "kv_tight",
     "mono_goodput",
+    "mono_meets",
     "mono_saturation",
+    "rough_ratio",
     "split_layouts",
 ]
 
@@ -60,20 +63,56 @@ def highest_rate(meets: Callable[[float], bool], start: float = 1.0) -> float:
     >>> round(highest_rate(lambda rate: rate <= 4.2), 4)
     4.2
     """
-    low, high = 0.0, start
+    low = 0.0
+    for low, _ in _brackets(meets, start):  # noqa: B007
+        pass
+    return low
+
+
+def _brackets(meets: Callable[[float], bool], start: float) -> Iterator[tuple[float, float]]:
+    """Ever narrower (highest rate known to meet, lowest known not to); (0, 0) where none meets."""
+    low = high = start
     if meets(start):
+        high = start * _STEP
         while meets(high) and high < 1e9:
             low, high = high, high * _STEP
     else:
-        low = start
+        low = start / _STEP
         while not meets(low):
             low, high = low / _STEP, low
             if low < 1e-7:
-                return 0.0
+                yield 0.0, 0.0
+                return
+    yield low, high
     while high - low > 1e-6 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if meets(middle) else (low, middle)
-    return low
+        yield low, high
+
+
+def rough_ratio(mono_meets: Callable[[float], bool], disagg_meets: Callable[[float], bool], edges: Sequence[float], start: float = 1.0) -> float:
+    """A number on the same side of every edge as goodput split over monolithic, for a class without the exact rates.
+
+    inf where only the monolithic side has none, NaN where neither has any. The wider of the two brackets is narrowed
+    until no edge lies in the range of the ratio.
+
+    >>> 1.1 < rough_ratio(lambda rate: rate < 3, lambda rate: rate < 4.5, (1 / 1.1, 1.1))
+    True
+    """
+    ours, theirs = _brackets(mono_meets, start), _brackets(disagg_meets, start)
+    mono_rates, disagg_rates = next(ours), next(theirs)
+    if not mono_rates[1]:
+        return inf if disagg_rates[1] else nan
+    while any(disagg_rates[0] / mono_rates[1] <= edge <= disagg_rates[1] / mono_rates[0] for edge in edges):
+        mono_first = mono_rates[1] * disagg_rates[0] > disagg_rates[1] * mono_rates[0]
+        last = mono_rates, disagg_rates
+        if mono_first:
+            mono_rates = next(ours, mono_rates)
+        else:
+            disagg_rates = next(theirs, disagg_rates)
+        if last == (mono_rates, disagg_rates):
+            break
+    return sum(disagg_rates) / sum(mono_rates)
 
 
 def _within(value: float | None, limit: float | None) -> bool:
@@ -84,8 +123,8 @@ def _mono_meets(answer: Mono, limits: Limits) -> bool:
     if answer.limit or kv_tight(answer.batch, answer.cap) or not _within(answer.tpot_s, limits.tpot_s):
         return False
     if limits.ttft_s is not None:
-        ttft_s = answer.ttft_s if limits.attainment is None or not _within(answer.ttft_s, 10 * limits.ttft_s) else mono_ttft_s(answer, limits.attainment)
-        if not _within(ttft_s, limits.ttft_s):
+        mean_alone = limits.attainment is None or not _within(answer.ttft_s, 10 * limits.ttft_s)
+        if not (_within(answer.ttft_s, limits.ttft_s) if mean_alone else mono_ttft_within(answer, limits.ttft_s, limits.attainment or 0.0)):
             return False
     return limits.itl_p99_s is None or _within(mono_gap_s(answer), limits.itl_p99_s)
 
@@ -98,8 +137,13 @@ def mono_goodput(work: Work, side: Colocated, limits: Limits, curves: Curves | N
     >>> round(mono_goodput(Work(4096, 256), side, Limits(tpot_s=0.02)), 2)
     4.76
     """
+    return highest_rate(mono_meets(work, side, limits, curves))
+
+
+def mono_meets(work: Work, side: Colocated, limits: Limits, curves: Curves | None = None) -> Callable[[float], bool]:
+    """Whether the deployment is within the limits at a rate (requests/s), as a function of it."""
     curves = curves or mono_curves(work, side)
-    return highest_rate(lambda rate: _mono_meets(mono(work._replace(rate_per_s=rate, concurrency=None), side, curves), limits))
+    return lambda rate: _mono_meets(mono(work._replace(rate_per_s=rate, concurrency=None), side, curves), limits)
 
 
 def disagg_goodput(work: Work, side: Split, limits: Limits, transfer_s: float, derate: float = 0.92, curves: PoolCurves | None = None) -> float:
@@ -107,6 +151,11 @@ def disagg_goodput(work: Work, side: Split, limits: Limits, transfer_s: float, d
 
     derate 0.92 (0.85 to 1), *estimate*; it moves the answer nearly one to one.
     """
+    return highest_rate(disagg_meets(work, side, limits, transfer_s, derate, curves))
+
+
+def disagg_meets(work: Work, side: Split, limits: Limits, transfer_s: float, derate: float = 0.92, curves: PoolCurves | None = None) -> Callable[[float], bool]:
+    """Whether the split deployment is within the limits at a rate (requests/s), as a function of it."""
     curves = curves or pool_curves(work, side)
 
     def meets(rate: float) -> bool:
@@ -119,7 +168,7 @@ def disagg_goodput(work: Work, side: Split, limits: Limits, transfer_s: float, d
         ttft_s = answer.ttft_s if limits.attainment is None else disagg_ttft_s(answer, limits.attainment)
         return _within(ttft_s, limits.ttft_s) and (limits.itl_p99_s is None or _within(disagg_gap_s(answer), limits.itl_p99_s))
 
-    return highest_rate(meets)
+    return meets
 
 
 def mono_saturation(work: Work, side: Colocated, curves: Curves | None = None) -> tuple[str, float]:

@@ -11,7 +11,7 @@ from .disagg import Disagg
 from .load import md1_quantile_s, pool_quantile_s, router_factor
 from .mono import Mono
 
-__all__ = ["disagg_gap_s", "disagg_ttft_s", "mono_gap_ends_s", "mono_gap_s", "mono_ttft_s", "ttft_ends_s"]
+__all__ = ["disagg_gap_s", "disagg_ttft_s", "mono_gap_ends_s", "mono_gap_s", "mono_ttft_s", "mono_ttft_within", "ttft_ends_s"]
 
 _TURNS = 12
 _MOST_STATES = 60
@@ -77,9 +77,23 @@ def _bulk_ttft_s(answer: Mono, quantile: float) -> float:
     held = quantile * sum(weight for weight, _, _ in pieces)
     for _ in range(45):
         at = (low + high) / 2
-        below = sum(weight * (1.0 if at >= start + time else (at - start) / time) for weight, start, time in pieces if at >= start)
-        low, high = (low, at) if below >= held else (at, high)
+        low, high = (low, at) if _below(pieces, at) >= held else (at, high)
     return high
+
+
+def _below(pieces: list[tuple[float, float, float]], at: float) -> float:
+    """The weight of the pieces below a TTFT."""
+    return sum([weight * (1.0 if at >= start + time else (at - start) / time) for weight, start, time in pieces if at >= start])
+
+
+def mono_ttft_within(answer: Mono, limit_s: float, quantile: float = 0.9) -> bool:
+    """Whether `mono_ttft_s` is at most `limit_s`; one look at the distribution in place of its inversion."""
+    bulk = answer.ttft_s is not None and answer.own_s is not None and answer.work.new_tokens <= answer.steps.budget_tokens
+    pieces = _pieces(answer) if bulk and answer.work.concurrency is None else []
+    if pieces:
+        return _below(pieces, limit_s) >= quantile * sum([weight for weight, _, _ in pieces])
+    value = mono_ttft_s(answer, quantile)
+    return value is not None and value <= limit_s
 
 
 def mono_ttft_s(answer: Mono, quantile: float = 0.9) -> float | None:

@@ -15,7 +15,7 @@ from ..units.show import show_significant
 from .breakeven import BreakEven, simple_breakeven_osl
 from .case import OBJECTIVES, Case, Outcome, gain_of
 
-__all__ = ["BANDS", "Class", "Verdict", "classes_of", "classify", "decide", "sign_turned_by"]
+__all__ = ["BANDS", "Class", "Verdict", "classes_of", "classify", "decide", "goodput_edges", "sign_turned_by"]
 
 Class = Literal["better", "worse", "tie"]
 BANDS = {"ttft": 0.05, "tpot": 0.05, "e2e": 0.05, "itl-p99": 0.15, "ttft-p90": 0.15, "goodput": 0.10}
@@ -83,6 +83,17 @@ def classes_of(outcomes: Sequence[Outcome], goodput_ratios: Sequence[float] = ()
     if goodput_ratios:
         found["goodput"] = classify("goodput", goodput_ratios)
     return found
+
+
+def goodput_edges(outcomes: Sequence[Outcome], objective: str) -> tuple[float, ...]:
+    """The expected goodput ratios at which the verdict may turn, given all else; none where it stands without goodput."""
+    expected = outcomes[0]
+    if objective != "all" or expected.mono.limit or expected.disagg.limit:
+        return ()
+    classes = classes_of(outcomes)
+    kinds = {classes[metric] for metric in _DECIDING if metric in classes} - {"tie"}
+    band = 1.0 + BANDS["goodput"]
+    return tuple(edge for edge, kind in ((1.0 / band, "worse"), (band, "better")) if kind not in kinds)
 
 
 def _gain(outcome: Outcome, objective: str) -> float | None:
