@@ -74,6 +74,7 @@ def breakeven(
     format: o.Format = None,  # noqa: A002
     json: o.Json = False,
     output: o.Output = None,
+    save: o.Save = None,
     columns: o.Columns = None,
     catalog: o.CatalogPath = None,
     color: o.Color = "auto",

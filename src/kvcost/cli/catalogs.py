@@ -26,13 +26,14 @@ def _command(kind: str, example: str) -> typer.Typer:
         format: o.Format = None,  # noqa: A002
         json: o.Json = False,
         output: o.Output = None,
+        save: o.Save = None,
         columns: o.Columns = None,
         catalog: o.CatalogPath = None,
         color: o.Color = "auto",
         quiet: o.Quiet = False,
         debug: o.Debug = False,  # noqa: ARG001
     ) -> int:
-        values = {"format": format, "json": json, "output": output, "columns": columns, "catalog": catalog, "color": color, "quiet": quiet}
+        values = {"format": format, "json": json, "output": output, "save": save, "columns": columns, "catalog": catalog, "color": color, "quiet": quiet}
         document = entries_document(catalog_of(values), kind, name, like)
         emit(document, style_of(values))
         return EXIT_NOTHING if document.total == 0 else 0

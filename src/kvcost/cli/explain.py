@@ -32,6 +32,7 @@ def explain(
     format: o.Format = None,  # noqa: A002
     json: o.Json = False,
     output: o.Output = None,
+    save: o.Save = None,
     columns: o.Columns = None,
     color: o.Color = "auto",
     quiet: o.Quiet = False,
@@ -50,6 +51,6 @@ def explain(
             raise KvcostError(f"unknown quantity '{quantity}'", hint=f"nearest: {', '.join(near_names(quantity, QUANTITIES))}; `kvcost explain` lists all")
         found = {name: QUANTITIES[name]}
     rows = [(name, *text) for name, text in found.items()]
-    style = style_of({"format": format, "json": json, "output": output, "columns": columns, "color": color, "quiet": quiet})
+    style = style_of({"format": format, "json": json, "output": output, "save": save, "columns": columns, "color": color, "quiet": quiet})
     emit(Document("explain", {"quantity": quantity}, ("quantity", *Quantity._fields), rows, len(rows), [], dict), style)
     return 0

@@ -87,6 +87,7 @@ Explain = Annotated[bool, typer.Option("--explain", help="Take each figure apart
 Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="table json jsonl csv tsv markdown.", show_default="table")]
 Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
 Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, whole or not at all.", show_default=False)]
+Save = Annotated[str | None, typer.Option("--save", metavar="FILE", help="A picture of the table too: FILE.svg or FILE.html.", show_default=False)]
 Columns = Annotated[Words, typer.Option("--columns", metavar="FIELD,...", help="Only these fields.", show_default=False)]
 CatalogPath = Annotated[Words, typer.Option("--catalog", metavar="PATH", help="Your own models, links, engines (also KVCOST_CATALOG).", show_default=False)]
 Color = Annotated[str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")]

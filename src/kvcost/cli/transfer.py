@@ -42,6 +42,7 @@ def transfer(
     format: o.Format = None,  # noqa: A002
     json: o.Json = False,
     output: o.Output = None,
+    save: o.Save = None,
     columns: o.Columns = None,
     catalog: o.CatalogPath = None,
     color: o.Color = "auto",

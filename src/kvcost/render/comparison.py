@@ -128,7 +128,12 @@ def _waterfall(row: Row, screen: Screen) -> None:
         bar = "".join(mark * round(seconds / longest * BAR_CELLS) for mark, _, seconds in parts)
         legend = ", ".join(f"{mark} {word} {show_time(seconds)}" for mark, word, seconds in parts)
         lines.append(Line(name, bar or "saturated", note=legend))
-    screen.card(lines)
+    if screen.fits(lines):
+        screen.card(lines)
+        return
+    screen.card([line._replace(note="") for line in lines])
+    for line in lines:
+        screen.text(f"{line.label}: {line.note}" if line.note else "", "dim")
 
 
 def _turning(row: Row) -> list[Line]:

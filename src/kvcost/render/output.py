@@ -13,10 +13,12 @@ from typing import Any, NamedTuple, TextIO
 from ..cases.document import Document, picked
 from ..errors import KvcostError
 
-__all__ = ["FORMATS", "Style", "emit", "emit_text", "say_error", "say_notices"]
+__all__ = ["FORMATS", "PICTURES", "Style", "emit", "emit_text", "say_error", "say_notices"]
 
 PIPE_WIDTH = 100_000  # no limit that a table could reach
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
+PICTURES = ("svg", "html")
+PICTURE_WIDTH = 120  # where there is no terminal to be as wide as
 
 
 class Style(NamedTuple):
@@ -27,6 +29,7 @@ class Style(NamedTuple):
     columns: tuple[str, ...] | None = None
     color: str = "auto"
     quiet: bool = False
+    save: str | None = None
 
 
 def _wants_color(stream: TextIO, color: str) -> bool:
@@ -40,7 +43,7 @@ def _wants_color(stream: TextIO, color: str) -> bool:
 
 
 @contextlib.contextmanager
-def _destination(output: str | None) -> Iterator[TextIO]:
+def _destination(output: str | None, option: str = "--output") -> Iterator[TextIO]:
     """Standard output, or a file that appears only when all of it is written."""
     if output is None or output == "-":
         yield sys.stdout
@@ -55,20 +58,22 @@ def _destination(output: str | None) -> Iterator[TextIO]:
                 yield stream
             return
         target = Path(output).resolve()  # of a symbolic link the file that it names is replaced
+        if target.is_symlink():  # from Python 3.13 on a circle is no error of resolve
+            raise RuntimeError
         handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     except BrokenPipeError:
         raise
     except RuntimeError:
-        raise KvcostError(f"cannot write {output}: symbolic links in a circle", where="--output", hint="give the path of a file") from None
+        raise KvcostError(f"cannot write {output}: symbolic links in a circle", where=option, hint="give the path of a file") from None
     except OSError as error:
-        raise KvcostError(f"cannot write {output}: {error.strerror}", where="--output", hint="give a path in a folder that exists and is writable") from None
+        raise KvcostError(f"cannot write {output}: {error.strerror}", where=option, hint="give a path in a folder that exists and is writable") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
             yield stream
         Path(scratch).chmod(mode)
         Path(scratch).replace(target)
     except OSError as error:
-        raise KvcostError(f"cannot write {output}: {error.strerror}", where="--output", hint="check the path and the space on the disk") from None
+        raise KvcostError(f"cannot write {output}: {error.strerror}", where=option, hint="check the path and the space on the disk") from None
     finally:
         Path(scratch).unlink(missing_ok=True)
 
@@ -102,6 +107,9 @@ def emit(document: Document, style: Style) -> None:
 
         rows = watched(rows, document.total)
     rows = _started(rows)
+    if style.save is not None:
+        rows = list(rows)
+        _save(document, columns, rows, style.save, style)
     with _destination(style.output) as stream:
         _write(document, columns, rows, stream, style)
     if style.format != "json":
@@ -147,6 +155,24 @@ def _write_table(document: Document, columns: tuple[str, ...], rows: Sequence[tu
 
         screen = RichScreen(stream, shutil.get_terminal_size().columns if stream.isatty() else PIPE_WIDTH, color)
     show_document(document, columns, rows, screen, chosen=style.columns is not None)
+
+
+def _save(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], name: str, style: Style) -> None:
+    """A picture of the table, in the file of that name; of nothing there is none."""
+    from .picture import write_picture
+    from .views import show_document
+
+    if rows:
+        width = shutil.get_terminal_size((PICTURE_WIDTH, 1)).columns
+        kind = name.rpartition(".")[2].lower()
+        with _destination(name, "--save") as stream:
+            write_picture(
+                lambda screen: show_document(document, columns, rows, screen, chosen=style.columns is not None),
+                stream,
+                kind,
+                width,
+                f"kvcost {document.command}",
+            )
 
 
 def _harmless(text: str) -> str:
