@@ -85,14 +85,18 @@ def test_of_nothing_there_is_no_picture(kvcost, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_dim_text_keeps_its_contrast(kvcost, tmp_path):
+@pytest.mark.parametrize(("kind", "colors", "ground"), [("svg", r"-r\d+ \{ fill: (#\w{6})", "#18181b"), ("html", r"color: (#\w{6})", "#ffffff")])
+def test_dim_text_keeps_its_contrast(kvcost, tmp_path, kind, colors, ground):
     def luminance(color):
         parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    assert kvcost(*CASE, "--save", tmp_path / "a.svg").code == 0
-    svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    (ground,) = re.findall(r'<rect fill="(#\w{6})"', svg)[:1]
-    for color in set(re.findall(r"-r\d+ \{ fill: (#\w{6})", svg)):
-        assert (luminance(color) + 0.05) / (luminance(ground) + 0.05) >= 4.5
+    assert kvcost(*CASE, "--save", tmp_path / f"a.{kind}").code == 0
+    text = (tmp_path / f"a.{kind}").read_text(encoding="utf-8")
+    assert ground in text
+    found = set(re.findall(colors, text)) - {ground}
+    assert len(found) >= 2
+    for color in found:
+        darker, lighter = sorted((luminance(color), luminance(ground)))
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, color

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import TextIO
 
-from rich._export_format import CONSOLE_SVG_FORMAT
+from rich._export_format import CONSOLE_HTML_FORMAT, CONSOLE_SVG_FORMAT
 from rich.cells import cell_len
 from rich.console import Console
-from rich.terminal_theme import DEFAULT_TERMINAL_THEME, TerminalTheme
+from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 from .plain import Screen
@@ -18,8 +18,11 @@ from .terminal import RichScreen
 
 __all__ = ["write_picture"]
 
-# Light on dark, so that it reads on light and dark pages alike; dim text, halfway between the two, keeps a contrast of 4.5 to 1.
-_DARK = TerminalTheme((24, 24, 27), (236, 236, 236), [(108, 108, 108)] * 8, [(236, 236, 236)] * 8)
+# Light on dark in a frame of its own, which reads on light and dark pages alike. Dim text is halfway between the two
+# colours and keeps a contrast of 4.5 to 1; on a white page it would not, so there it is mixed with a grey.
+_DARK = TerminalTheme((24, 24, 27), (236, 236, 236), [(108, 108, 108)] * 8)
+_LIGHT = TerminalTheme((208, 208, 208), (0, 0, 0), [(108, 108, 108)] * 8)
+_PAGE = CONSOLE_HTML_FORMAT.replace("{background}", "#ffffff")
 
 # rich's own frame, with the reader's fonts in place of one from a web site.
 _FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -37,4 +40,4 @@ def write_picture(show: Callable[[Screen], None], stream: TextIO, kind: str, wid
     if kind == "svg":
         stream.write(console.export_svg(title=title, theme=_DARK, code_format=_FRAME))
     else:
-        stream.write(console.export_html(theme=DEFAULT_TERMINAL_THEME, inline_styles=True))
+        stream.write(console.export_html(theme=_LIGHT, code_format=_PAGE, inline_styles=True))
