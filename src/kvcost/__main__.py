@@ -1,21 +1,23 @@
 """`python -m kvcost` and the `kvcost` command."""
 
-import gc
+# Both are there already when Python starts; everything else is imported where an interrupt ends in silence.
 import os
-import signal
 import sys
-from typing import NoReturn
 
 INTERRUPTED = 130
 
 
-def _stop(number: int, _frame: object) -> NoReturn:
+def _stop(number: int, _frame: object) -> None:
     """A request to end, taken as an exception: what lies half-written is removed on its way out."""
     raise SystemExit(128 + number)
 
 
 def _answered() -> int:
     """Run the command line and write out what it left in the streams."""
+    import gc
+    import signal
+
+    gc.set_threshold(200_000)
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
@@ -38,7 +40,6 @@ def main() -> None:
     make no garbage) and the process ends without taking the interpreter apart, as nothing is left to do
     once the streams are flushed.
     """
-    gc.set_threshold(200_000)
     try:
         code = _answered()
     except KeyboardInterrupt:  # while the command was still being loaded, or its last words written

@@ -26,6 +26,7 @@ CONFIG = '{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 256, "n
 SWEEP = ("transfer", "--model", "llama2-70b", "--ctx", "1..3000000:+1", "--link", "100gbe", "--format", "csv", "-q")
 # Options that write files or ask the network, and one that shows tracebacks on purpose.
 LEFT_OUT = {"output", "save", "report", "download", "debug"}
+PRESETS = Path(__file__).parents[2] / "presets"
 PROBLEM = re.compile(r"(error|hint|warning): .+")
 
 
@@ -46,6 +47,8 @@ def stocked(parent):
     here = parent / "here"
     here.mkdir()
     (here / "config.json").write_text(CONFIG)
+    if PRESETS.is_dir():
+        shutil.copytree(PRESETS, here / "presets", ignore=shutil.ignore_patterns("*.md"))
     return here
 
 
@@ -297,7 +300,7 @@ def test_a_signal_leaves_no_file_behind(number, folder):
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (128 + number, b"", b"")
-    assert [file.name for file in folder.iterdir()] == ["config.json"]
+    assert {file.name for file in folder.iterdir()} <= {"config.json", "presets"}
 
 
 def test_ctrl_c_ends_a_running_sweep_in_silence():

@@ -126,4 +126,4 @@ def test_chosen_columns_stand_as_chosen(screen):
 
 
 def test_an_answer_without_rows(kvcost):
-    assert kvcost("models", "--like", "§§§") == (3, "", "")
+    assert kvcost("models", "--like", "§§§", "-q") == (3, "", "")

@@ -17,7 +17,7 @@ from ..cases.question import Ask, ask
 from ..cases.reading import Reader, flag
 from ..catalog.store import Catalog
 from ..errors import KvcostError
-from ..render.output import FORMATS, Style, emit, say_error
+from ..render.output import FORMATS, PICTURES, Style, emit, say_error
 from ..units.lists import split_list
 
 VERDICTS = ("disaggregate", "colocate", "mixed", "infeasible", "unknown")
@@ -34,7 +34,17 @@ def style_of(values: Mapping[str, Any]) -> Style:
     if values["color"] not in ("auto", "always", "never"):
         raise KvcostError(f"unknown value '{values['color']}'", where="--color", hint="write auto, always or never")
     columns = tuple(name for words in values["columns"] or () for name in split_list(words)) or None
-    return Style(name, values["output"], columns, values["color"], values["quiet"])
+    return Style(name, values["output"], columns, values["color"], values["quiet"], _picture(values.get("save"), name))
+
+
+def _picture(save: str | None, format_name: str) -> str | None:
+    """The file of --save, if it is one that a picture can be written to."""
+    if save is not None and format_name != "table":
+        raise KvcostError(f"--save draws the table that the terminal shows, not {format_name}", where="--save", hint="leave --format out")
+    if save is not None and not save.lower().endswith(tuple(f".{kind}" for kind in PICTURES)):
+        hint = "write FILE.svg or FILE.html; a browser or rsvg-convert makes other pictures of an SVG"
+        raise KvcostError(f"no picture of the kind '{save}' can be drawn", where="--save", hint=hint)
+    return save
 
 
 def catalog_of(values: Mapping[str, Any]) -> Catalog:

@@ -133,6 +133,7 @@ GROUPS: dict[str, dict[str, _Spelled]] = {
         "format": _one("FORMAT", "table json jsonl csv tsv markdown.", default="table"),
         "json": _switch("Short for --format json.", "--json"),
         "output": _one("FILE", "Write there, whole or not at all.", short=("--output", "-o")),
+        "save": _one("FILE", "A picture of the table too: FILE.svg or FILE.html."),
         "columns": _words("FIELD,...", "Only these fields."),
         "catalog": _words("PATH", "Your own models, links, engines (also KVCOST_CATALOG)."),
         "color": _one("WHEN", "auto, always or never.", value="auto"),
@@ -142,7 +143,7 @@ GROUPS: dict[str, dict[str, _Spelled]] = {
 }
 # What `compute` calls an engine: its overheads alone.
 OVERHEAD = _words("NAME,...", "Serving engine; line: the bare link.", "nothing")
-OUTPUT = ("format", "json", "output", "columns", "color", "quiet", "debug")
+OUTPUT = ("format", "json", "output", "save", "columns", "color", "quiet", "debug")
 PRICING = ("preset", "view", "download", "input", "explain", "catalog", *OUTPUT)
 
 

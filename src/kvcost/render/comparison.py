@@ -11,7 +11,8 @@ from .plain import Line, Screen
 __all__ = ["show_breakeven"]
 
 Row = Mapping[str, Any]
-BAR_CELLS = 48
+# Letters of the longest bar, the fewest on a narrow terminal, and what stands beside it.
+BAR_CELLS, LEAST_CELLS, BESIDE_BAR = 48, 12, 25
 
 
 def show_breakeven(row: Row, sources: Mapping[str, Source], screen: Screen) -> None:
@@ -122,13 +123,19 @@ def _waterfall(row: Row, screen: Screen) -> None:
     longest = max((sum(part[2] for part in parts) for parts in sides.values()), default=0.0)
     if not longest:
         return
-    screen.text(f"where the first token's time goes ({show_time(longest / BAR_CELLS)} a letter)", "bold")
+    cells = BAR_CELLS if screen.width is None else max(LEAST_CELLS, min(BAR_CELLS, screen.width - BESIDE_BAR))
+    screen.text(f"where the first token's time goes ({show_time(longest / cells)} a letter)", "bold")
     lines = []
     for name, parts in sides.items():
-        bar = "".join(mark * round(seconds / longest * BAR_CELLS) for mark, _, seconds in parts)
+        bar = "".join(mark * round(seconds / longest * cells) for mark, _, seconds in parts)
         legend = ", ".join(f"{mark} {word} {show_time(seconds)}" for mark, word, seconds in parts)
         lines.append(Line(name, bar or "saturated", note=legend))
-    screen.card(lines)
+    if screen.fits(lines):
+        screen.card(lines)
+        return
+    screen.card([line._replace(note="") for line in lines])
+    for line in lines:
+        screen.text(f"{line.label}: {line.note}" if line.note else "", "dim")
 
 
 def _turning(row: Row) -> list[Line]:

@@ -14,10 +14,12 @@ from ..cases.document import Document, picked
 from ..errors import KvcostError
 from .cells import harmless
 
-__all__ = ["FORMATS", "Style", "destination", "emit", "emit_text", "say_error", "say_notices"]
+__all__ = ["FORMATS", "PICTURES", "Style", "destination", "emit", "emit_text", "say_error", "say_notices"]
 
 PIPE_WIDTH = 100_000  # no limit that a table could reach
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
+PICTURES = ("svg", "html")
+PICTURE_WIDTH = 120  # where there is no terminal to be as wide as
 
 
 class Style(NamedTuple):
@@ -28,6 +30,7 @@ class Style(NamedTuple):
     columns: tuple[str, ...] | None = None
     color: str = "auto"
     quiet: bool = False
+    save: str | None = None
 
 
 def _wants_color(stream: TextIO, color: str) -> bool:
@@ -56,6 +59,8 @@ def destination(output: str | None, option: str = "--output") -> Iterator[TextIO
                 yield stream
             return
         target = Path(output).resolve()  # of a symbolic link the file that it names is replaced
+        if target.is_symlink():  # from Python 3.13 on a circle is no error of resolve
+            raise RuntimeError
         handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     except BrokenPipeError:
         raise
@@ -103,6 +108,9 @@ def emit(document: Document, style: Style) -> None:
 
         rows = watched(rows, document.total)
     rows = _started(rows)
+    if style.save is not None:
+        rows = list(rows)
+        _save(document, columns, rows, style.save, style)
     with destination(style.output) as stream:
         _write(document, columns, rows, stream, style)
     if style.format != "json":
@@ -148,6 +156,24 @@ def _write_table(document: Document, columns: tuple[str, ...], rows: Sequence[tu
 
         screen = RichScreen(stream, shutil.get_terminal_size().columns if stream.isatty() else PIPE_WIDTH, color)
     show_document(document, columns, rows, screen, chosen=style.columns is not None)
+
+
+def _save(document: Document, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], name: str, style: Style) -> None:
+    """A picture of the table, in the file of that name; of nothing there is none."""
+    from .picture import write_picture
+    from .views import show_document
+
+    if rows:
+        width = shutil.get_terminal_size((PICTURE_WIDTH, 1)).columns
+        kind = name.rpartition(".")[2].lower()
+        with destination(name, "--save") as stream:
+            write_picture(
+                lambda screen: show_document(document, columns, rows, screen, chosen=style.columns is not None),
+                stream,
+                kind,
+                width,
+                f"kvcost {document.command}",
+            )
 
 
 def say_notices(document: Document, style: Style) -> None:

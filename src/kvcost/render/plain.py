@@ -34,6 +34,9 @@ class Screen(Protocol):
     def table(self, columns: Sequence[Column]) -> None:
         """Rows under headings."""
 
+    def fits(self, lines: Sequence[Line]) -> bool:
+        """Whether a card of these lines keeps its columns."""
+
     def card(self, lines: Sequence[Line]) -> None:
         """One answer as labelled lines."""
 
@@ -56,6 +59,10 @@ class PlainScreen:
         for cells in [headings, *zip(*(column.cells for column in columns), strict=True)]:
             placed = [cell.rjust(width) if column.right else cell.ljust(width) for cell, width, column in zip(cells, widths, columns, strict=True)]
             self.text(GAP.join(placed).rstrip())
+
+    def fits(self, lines: Sequence[Line]) -> bool:  # noqa: ARG002
+        """Everything does."""
+        return True
 
     def card(self, lines: Sequence[Line]) -> None:
         """One answer as labelled lines, in columns."""

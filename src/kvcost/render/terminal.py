@@ -17,6 +17,8 @@ __all__ = ["RichScreen"]
 
 # Up to so many rows a table that is too wide becomes a block of lines a row; more rows leave wrapping to the terminal.
 MOST_BLOCKS = 3
+# Of the parts of a line: label, value, range, provenance, note.
+STYLES = ("bold", "", "dim", "", "dim")
 
 
 class RichScreen:
@@ -73,30 +75,39 @@ class RichScreen:
             if index:
                 self.text("")
             for column in columns:
-                self._pair(column.heading, column.cells[index], label_width)
+                self._pair(column.heading, Text(column.cells[index]), label_width)
 
-    def _pair(self, label: str, value: str, label_width: int) -> None:
+    def _pair(self, label: str, value: Text, label_width: int) -> None:
         grid = Table.grid(padding=(0, 2, 0, 0))
-        grid.add_column(width=min(label_width, max(8, self.columns // 2 - 2)), overflow="fold", style="dim")
+        grid.add_column(width=min(label_width, max(8, self.columns // 2 - 2)), overflow="fold", style=STYLES[0])
         grid.add_column(overflow="fold")
-        grid.add_row(Text(label), Text(value))
+        grid.add_row(Text(label), value)
         self._print(grid)
 
+    def fits(self, lines: Sequence[Line]) -> bool:
+        """Whether a card of these lines keeps its columns."""
+        return sum(_widths(lines)) + 8 <= self.columns
+
     def card(self, lines: Sequence[Line]) -> None:
-        """One answer as labelled lines; where the terminal is too narrow, each below its label."""
-        widths = [max((cell_len(line[i]) for line in lines), default=0) for i in range(5)]
-        if sum(widths) + 8 > self.columns:
+        """One answer as labelled lines; where the terminal is too narrow, the parts of each one after the other."""
+        widths = _widths(lines)
+        if not self.fits(lines):
             for line in lines:
                 self._stacked(line, widths[0])
             return
         grid = Table.grid(padding=(0, 2, 0, 0))
-        for i, style in enumerate(("bold", "", "dim", "")):
+        for i, style in enumerate(STYLES[:-1]):
             grid.add_column(no_wrap=True, style=style, justify="left", min_width=widths[i])
-        grid.add_column(overflow="fold", style="dim")
+        grid.add_column(overflow="fold", style=STYLES[-1])
         for line in lines:
             grid.add_row(*map(Text, line))
         self._print(grid)
 
     def _stacked(self, line: Line, label_width: int) -> None:
-        rest = "; ".join(part for part in (line.value, line.range, line.provenance, line.note) if part)
+        rest = Text("; ").join(Text(part, style) for part, style in zip(line[1:], STYLES[1:], strict=True) if part)
         self._pair(line.label, rest, label_width)
+
+
+def _widths(lines: Sequence[Line]) -> list[int]:
+    """The widest of each part of the lines."""
+    return [max((cell_len(line[place]) for line in lines), default=0) for place in range(len(Line._fields))]
