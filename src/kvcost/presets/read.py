@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..catalog.strict_yaml import read_yaml
+from ..catalog.strict_yaml import Document, read_yaml
 from ..errors import KvcostError
 from .keys import OPTION_OF, words_of
 from .trees import Node, Place, laid_over, node_at, plain, tree_of
@@ -83,7 +83,7 @@ class PresetReader:
         key = os.path.realpath(path)
         if text is None and key in self._read:
             return self._read[key]
-        tree = tree_of(read_yaml(path, text, name=name, max_bytes=MAX_BYTES, form=FORM))
+        tree = tree_of(_document(path, text, name))
         if not isinstance(tree.value, dict):
             raise KvcostError("a preset is a mapping of keys to values", where=str(tree.place), hint=FORM)
         tree, extends = _without_extends(tree)
@@ -108,6 +108,14 @@ class PresetReader:
         if not _is_file(target):
             raise KvcostError(f"there is no file {base.value} to extend", where=where, hint=f"the path is relative to the folder of {path.name}")
         return self._extended(target, None, os.path.normpath(target), chain)
+
+
+def _document(path: Path, text: bytes | None, name: str) -> Document:
+    try:
+        return read_yaml(path, text, name=name, max_bytes=MAX_BYTES, form=FORM)
+    except KvcostError as error:
+        # A file that can be read and says nothing has a place all the same.
+        raise KvcostError(error.message, hint=error.hint, where=f"{name}:1:1") if error.hint == FORM else error from None
 
 
 def _is_file(path: Path) -> bool:
