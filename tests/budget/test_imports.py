@@ -88,5 +88,27 @@ def test_a_users_catalog_pays_for_its_checks_alone(imported, tmp_path):
     assert not found & {"rich", "numpy"}
 
 
+@pytest.fixture
+def presets(tmp_path):
+    """A folder of presets that meet their limits."""
+    text = "model: llama2-70b\nlink: {name: ib-ndr, rails: 8}\nprefill: {gpu: h100, tp: 8}\ndecode: {gpu: h100, tp: 8}\n"
+    text += "workload: {isl: 4k, osl: 512, rate: 3}\nlimits: {transfer_s: < 1s, verdict: '!= infeasible'}\n"
+    for name in "ab":
+        (tmp_path / f"{name}.yaml").write_text(text)
+    return str(tmp_path)
+
+
+def test_a_good_preset_needs_yaml_and_no_pydantic(imported, presets):
+    unwanted = {"pydantic", "rich", "numpy", "importlib.metadata", "asyncio", "tempfile", "csv"}
+    assert not imported("check", presets) & unwanted
+    assert not imported("check", presets, "--json") & unwanted
+    assert not imported("transfer", "--preset", f"{presets}/a.yaml", "--json") & unwanted
+    assert "yaml" in imported("check", presets)
+
+
+def test_a_report_is_written_without_more(imported, presets):
+    assert not imported("check", presets, "--report", "junit=-") & {"pydantic", "rich", "importlib.metadata", "tempfile"}
+
+
 def test_a_file_is_written_by_way_of_tempfile(imported, tmp_path):
     assert "tempfile" in imported("transfer", *CASE, "--json", "-o", str(tmp_path / "out.json"))

@@ -7,8 +7,9 @@ from kvcost.cases.gains import GainRow
 from kvcost.cases.quantities import QUANTITIES
 from kvcost.cases.size import SizeRow
 from kvcost.cases.transfer import TransferRow
+from kvcost.check.document import CheckRow
 
-ROWS = (SizeRow, TransferRow, ComputeRow, GainRow)
+ROWS = (SizeRow, TransferRow, ComputeRow, GainRow, CheckRow)
 
 
 def test_every_field_is_explained():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..errors import KvcostError, Notice
-from ..presets.form import PATH_OF
+from ..presets.keys import PATH_OF
 from ..presets.read import PresetFile
 from .plan import Options
 from .question import Ask, Question

@@ -69,7 +69,7 @@ def read_yaml(path: Path, text: bytes | None = None, *, name: str = "", max_byte
     except (yaml.YAMLError, RecursionError) as error:
         raise KvcostError(f"not valid YAML: {str(error).splitlines()[0]}", where=name, hint="check the YAML syntax") from None
     if node is None:
-        raise KvcostError("the file is empty", where=f"{name}:1:1", hint=form)
+        raise KvcostError("the file is empty", where=name, hint=form)
     reader = _Reader(name)
     value = reader.build(node, ())
     return Document(name, value, reader.places, reader.keys)

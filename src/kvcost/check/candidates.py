@@ -5,13 +5,14 @@ Each is a mapping of options to words. What it is worth is for the model to say;
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from ..cases.plan import Options
 from ..catalog.store import Catalog
 
-__all__ = ["Assignments", "layouts", "links", "settings"]
+__all__ = ["Assignments", "backward", "layouts", "links", "settings"]
 
 Assignments = dict[str, str]
 Row = dict[str, Any]
@@ -37,6 +38,14 @@ def settings(row: Row, options: Options) -> Iterator[Assignments]:
         yield {"hybrid_cache": "on"}
     if options.get("router") == ["random"]:
         yield {"router": "round-robin"}
+
+
+def backward(row: Row) -> Iterator[Assignments]:
+    """Settings taken back, which mends a limit that asks for a split not to pay."""
+    if row["kv_dtype"] == "fp8":
+        yield {"kv_dtype": "bf16"}
+    if row["overlap"] == "push":
+        yield {"overlap": "serial"}
 
 
 def layouts(row: Row, options: Options) -> Iterator[Assignments]:
@@ -107,24 +116,38 @@ def _count(options: Options, option: str) -> int:
 
 
 def links(row: Row, options: Options, catalog: Catalog) -> Iterator[list[Assignments]]:
-    """Faster links in ascending order: of the same kind, then of any network, one port each; then nodes with several rails."""
+    """Ladders of links, the nearest step first: faster ones of the same kind, then of any network, one port each; then
+    nodes with several rails; the GPUs' own where it reaches both pools; at last slower ones, which mend a limit that
+    asks for a split not to pay.
+    """
     if "path" in options:
         return
     rate = row["bandwidth_bytes_per_s"]
     if "bandwidth" in options or not catalog.has("links", row["link"]):
         option = "bandwidth" if "bandwidth" in options else "link"
-        faster = [rate * 2**power for power in range(1, 8)] if rate else []
-        yield [{option: f"{value * 8 / 1e9:g}Gbps"} for value in faster if value <= MAX_BYTES_PER_S]
+        for factors in ([2**power for power in range(1, 8)], [2**-power for power in range(1, 5)]):
+            yield [{option: f"{rate * factor * 8 / 1e9:g}Gbps"} for factor in factors if rate and rate * factor <= MAX_BYTES_PER_S]
         return
     entries = catalog.entries("links")
     now = catalog.link(row["link"])
     kind = entries[now.name]["kind"]
-    faster_links = sorted(
-        (link.achieved_bytes_per_s, name)
-        for name in entries
-        if (link := catalog.link(name)).achieved_bytes_per_s > now.achieved_bytes_per_s or entries[name]["scope"] == "node"
-    )
-    names = [name for _, name in faster_links]
-    yield [{"link": name} for name in names if entries[name]["kind"] == kind and entries[name]["per"] == "port"]
-    yield [{"link": name} for name in names if entries[name]["kind"] in NETWORKS and entries[name]["per"] == "port"]
-    yield [{"link": name} for name in names if entries[name]["kind"] in NETWORKS and str(entries[name]["per"]).endswith("rails")]
+    rates = {name: catalog.link(name).achieved_bytes_per_s for name in entries}
+    networks = sorted((name for name in entries if entries[name]["kind"] in NETWORKS), key=lambda name: rates[name])
+    ports = [name for name in networks if entries[name]["per"] == "port"]
+    faster = [name for name in ports if rates[name] > rates[now.name]]
+    yield [{"link": name} for name in faster if entries[name]["kind"] == kind]
+    yield [{"link": name} for name in faster]
+    yield [{"link": name} for name in networks if str(entries[name]["per"]).endswith("rails")]
+    yield [{"link": name} for name in _scale_up(row, options, catalog)]
+    yield [{"link": name} for name in reversed(ports) if rates[name] < rates[now.name]]
+
+
+def _scale_up(row: Row, options: Options, catalog: Catalog) -> list[str]:
+    """The link between the GPUs of a node or rack, where both pools fit into one."""
+    gpu = catalog.entries("gpus").get(row["gpu"] or "", {})
+    pools = {options.get(f"{pool}_gpu", options.get("gpu", ("",)))[0] for pool in ("prefill", "decode")}
+    used = sum(row[f"{pool}_tp"] * _count(options, f"{pool}_instances") for pool in ("prefill", "decode"))
+    if len(pools) > 1 or not gpu.get("scaleup") or used > gpu["scaleup_gpus"]:
+        return []
+    words = re.findall(r"[\w.]+", gpu["scaleup_kind"])
+    return [catalog.find("links", word) for word in reversed(words) if catalog.has("links", word)][:1]

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from ..cases.plan import Options
 from ..cases.preset import changed
 from ..errors import KvcostError
-from ..presets.form import PATH_OF
+from ..presets.keys import PATH_OF
 from ..presets.read import PresetFile
-from .candidates import Assignments, layouts, links, settings
+from .candidates import Assignments, backward, layouts, links, settings
 from .evaluate import Answers, Held, Outcome, judged
 from .limits import Bound, shown
 
@@ -106,7 +106,7 @@ class _Search:
             found = self.try_(change)
             if found is not None and passes(found):
                 return found
-        for ladder in links(row, self.options, self.answers.reader.catalog):
+        for ladder in (*links(row, self.options, self.answers.reader.catalog), *([change] for change in backward(row))):
             found = self._lowest(ladder, passes)
             if found is not None:
                 return found
@@ -185,14 +185,13 @@ class _Search:
         if found is None:
             return Change(None, f"no single change of {KINDS_TRIED} was found that meets it")
         words = " and ".join(self._written(option, word) for option, word in found.assignments.items())
-        bound = self.bounds[place]
-        outcome = found.outcomes[place]
-        gives = f"{bound.field} is then {shown(bound.field, outcome.value)}"
+        meets, bound = "meets" if len(found.assignments) == 1 else "meet", self.bounds[place]
+        gives = f"{bound.field} is then {shown(bound.field, found.outcomes[place].value)}"
         assignments = dict(self._assigned(found.assignments))
         if found.all_met:
-            return Change(assignments, f"{words} meets all limits of the preset; {gives}")
+            return Change(assignments, f"{words} {meets} all limits of the preset; {gives}")
         still = ", ".join(dict.fromkeys(one.bound.field for one in found.outcomes if not one.met))
-        return Change(assignments, f"{words} meets this limit, but {still} stays broken; {gives}")
+        return Change(assignments, f"{words} {meets} this limit, but {still} stays broken; {gives}")
 
     def _path(self, option: str) -> str:
         return self.preset.paths.get(option, ".".join(PATH_OF[option]))

@@ -18,6 +18,9 @@ from .limits import Bound, bounds_of, met, overrun
 __all__ = ["Answers", "Held", "Outcome", "held"]
 
 MEMO_LIMIT = 4096
+# That the p99 gap stands at an edge matters to limits that it decides, and is noise to all others.
+GAP_EDGE = "gap-edge"
+GAP_FIELDS = frozenset(("verdict", "itl_p99_mono_s", "itl_p99_disagg_s", "itl_p99_gain_s"))
 
 
 class Answers:
@@ -96,7 +99,7 @@ def held(answers: Answers, preset: PresetFile) -> Held:
             reason = in_yaml_words(answers.values(options, ("verdict", "reason"))[0]["reason"])
     except KvcostError as error:
         raise placed(error, preset) from None
-    found = in_preset(notices)
+    found = in_preset(notice for notice in notices if notice.code != GAP_EDGE or GAP_FIELDS.intersection(bound.field for bound in bounds))
     if not bounds:
         found.append(Notice("no-limits", "the preset has no limits, so nothing is checked", 'add limits, such as net_gain_s: "> 0"'))
     return Held(preset, outcomes, reason, found)

@@ -10,7 +10,8 @@ from ..cost.dtypes import DTYPE_NAMES
 from ..cost.gpu import WEIGHT_DTYPES
 from ..cost.overlap import OVERLAPS
 from ..cost.path import FORWARDINGS
-from ..presets.form import OPTION_OF, Preset
+from ..presets.form import Preset
+from ..presets.keys import OPTION_OF
 from .limits import CHOICES, FIELDS, kind_of
 
 __all__ = ["preset_schema"]

@@ -6,6 +6,7 @@ Asked for by themselves: the means of `mono` and `disagg` do not need them.
 from __future__ import annotations
 
 from math import ceil, exp, sqrt
+from operator import mul, sub
 
 from .disagg import Disagg
 from .load import md1_quantile_s, pool_quantile_s, router_factor
@@ -43,8 +44,8 @@ def _chain(answer: Mono) -> tuple[list[float], list[float]]:
     columns = tuple(zip(*rows, strict=True))
     shares = [1.0] + [0.0] * most
     for _ in range(_TURNS):
-        last, shares = shares, [sum([share * chance for share, chance in zip(shares, column, strict=True)]) for column in columns]
-        if max([abs(new - old) for new, old in zip(shares, last, strict=True)]) < 1e-10:
+        last, shares = shares, [sum(map(mul, shares, column)) for column in columns]
+        if max(map(abs, map(sub, shares, last))) < 1e-10:
             break
     return shares, times
 
@@ -130,14 +131,25 @@ def mono_gap_s(answer: Mono, quantile: float = 0.99) -> float | None:
 
     Source: simulation; median 2 %, but off by the ratio of the two where f is near 1 - q (see `flags`).
     """
+    return (_gaps_s(answer, (quantile,)) or (None,))[0]
+
+
+def _gaps_s(answer: Mono, quantiles: tuple[float, ...]) -> tuple[float, ...] | None:
+    """`mono_gap_s` at several quantiles of one law; None where it saturates."""
     if answer.tpot_s is None:
         return None
     beside = 0.0 if answer.work.concurrency is not None else 1.0
     quiet_s = answer.curves.decode(answer.batch + beside + 2.33 * sqrt(answer.batch) * beside)
     if answer.work.new_tokens > answer.steps.budget_tokens:
-        carried = answer.rate_per_s * answer.steps.chunks * answer.tpot_s > 1.0 - quantile
-        return max(quiet_s, answer.curves.longest(answer.steps.budget_tokens, answer.batch + 1)) if carried else quiet_s
-    shares, times = _chain(answer)
+        carried = answer.rate_per_s * answer.steps.chunks * answer.tpot_s
+        longest_s = max(quiet_s, answer.curves.longest(answer.steps.budget_tokens, answer.batch + 1))
+        return tuple(longest_s if carried > 1.0 - quantile else quiet_s for quantile in quantiles)
+    chain = _chain(answer)
+    return tuple(_chain_gap_s(answer, chain, quiet_s, quantile) for quantile in quantiles)
+
+
+def _chain_gap_s(answer: Mono, chain: tuple[list[float], list[float]], quiet_s: float, quantile: float) -> float:
+    shares, times = chain
     factor = router_factor(answer.side.router, answer.side.instances)
     beyond = max(0.0, 1.0 - sum(shares))
     for count in range(len(shares) - 1, 0, -1):
@@ -156,8 +168,8 @@ def ttft_ends_s(answer: Mono | Disagg, quantile: float = 0.9) -> tuple[float, fl
 
 def mono_gap_ends_s(answer: Mono) -> tuple[float, float] | None:
     """The p99 gap if the share of steps beyond it were twice as large, and half as large: where they differ, both are to be shown."""
-    low_s, high_s = mono_gap_s(answer, 1.0 - 0.01 * _EDGE), mono_gap_s(answer, 1.0 - 0.01 / _EDGE)
-    return None if low_s is None or high_s is None else (low_s, high_s)
+    found = _gaps_s(answer, (1.0 - 0.01 * _EDGE, 1.0 - 0.01 / _EDGE))
+    return None if found is None else (found[0], found[1])
 
 
 def disagg_ttft_s(answer: Disagg, quantile: float = 0.9) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..units.show import pick_unit, show_significant
 
-__all__ = ["Column", "columns_of"]
+__all__ = ["Column", "columns_of", "harmless"]
 
 
 class Column(NamedTuple):
@@ -36,6 +36,13 @@ LABELS = {
     "kv_bytes": "held",
     "bandwidth_bytes_per_s": "line",
 }
+
+
+def harmless(text: str) -> str:
+    """The text on one line, control characters written out: a file's words do not steer the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text)
 
 
 def _plain(value: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from .cells import harmless
 from .plain import Screen
 
 __all__ = ["show_checks"]
@@ -15,26 +16,16 @@ Row = Mapping[str, Any]
 
 def show_checks(rows: Sequence[Row], summary: str, screen: Screen) -> None:
     """Print the presets in the order in which they were checked, and the summary below."""
-    passed = []
     for preset, found in groupby(rows, key=lambda row: row["preset"]):
         limits = list(found)
         broken = [row for row in limits if not row["met"]]
         if not broken:
-            passed.append((preset, limits))
+            screen.text(harmless(f"ok    {preset}  {', '.join(row['limit'] for row in limits)}"))
             continue
-        _flush(passed, screen)
-        screen.text(f"FAIL  {preset}  {len(broken)} of {len(limits)} limits broken", "bold red")
+        screen.text(harmless(f"FAIL  {preset}  {len(broken)} of {len(limits)} limits broken"), "bold red")
         for row in broken:
-            screen.text(f"      {row['file']}:{row['line']}:{row['column']}: {row['message']}")
+            screen.text(harmless(f"      {row['file']}:{row['line']}:{row['column']}: {row['message']}"))
             if row["hint"]:
-                screen.text(f"        change: {row['hint']}", "dim")
-    _flush(passed, screen)
+                screen.text(harmless(f"        change: {row['hint']}"), "dim")
     if summary:
-        screen.text("" if not rows else "\n" + summary)
-
-
-def _flush(passed: list[tuple[str, list[Row]]], screen: Screen) -> None:
-    """Presets that passed, as one block of lines."""
-    for preset, limits in passed:
-        screen.text(f"ok    {preset}  {', '.join(row['limit'] for row in limits)}")
-    passed.clear()
+        screen.text(("\n" if rows else "") + summary)

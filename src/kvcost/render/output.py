@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TextIO
 from ..cases.document import Document
 from ..catalog.names import near_names
 from ..errors import KvcostError
+from .cells import harmless
 
 __all__ = ["FORMATS", "Style", "destination", "emit", "emit_text", "say_error", "say_notices"]
 
@@ -168,24 +169,17 @@ def _write_table(document: Document, columns: tuple[str, ...], rows: Sequence[tu
     show_document(document, columns, rows, screen, chosen=style.columns is not None)
 
 
-def _harmless(text: str) -> str:
-    """The text on one line, control characters written out: a file's words do not steer the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text)
-
-
 def say_notices(document: Document, style: Style) -> None:
     """Warnings, a line each, on stderr."""
     if style.quiet:
         return
     for notice in document.notices:
         hint = f" ({notice.hint})" if notice.hint else ""
-        print(_harmless(f"warning: {notice.code}: {notice.message}{hint}"), file=sys.stderr)
+        print(harmless(f"warning: {notice.code}: {notice.message}{hint}"), file=sys.stderr)
 
 
 def say_error(error: KvcostError) -> None:
     """An error and the hint that mends it, on stderr."""
-    print(f"error: {_harmless(str(error))}", file=sys.stderr)
+    print(f"error: {harmless(str(error))}", file=sys.stderr)
     if error.hint:
-        print(f"hint: {_harmless(error.hint)}", file=sys.stderr)
+        print(f"hint: {harmless(error.hint)}", file=sys.stderr)

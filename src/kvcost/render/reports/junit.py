@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import TextIO
-from xml.sax.saxutils import escape, quoteattr
 
 from ...check.document import Checked
 from ...check.findings import BAD_PRESET, Finding
@@ -16,12 +15,17 @@ __all__ = ["write_junit"]
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("�", text)
+# `xml.sax.saxutils` has this too, and loads an HTTP client with it.
+_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
+_QUOTED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+
+
+def _text(text: str) -> str:
+    return _FORBIDDEN.sub("�", text).translate(_MARKUP)
 
 
 def _attributes(**values: object) -> str:
-    return "".join(f" {name}={quoteattr(_clean(str(value)), {chr(10): '&#10;', chr(13): '&#13;', chr(9): '&#9;'})}" for name, value in values.items())
+    return "".join(f' {name}="{_FORBIDDEN.sub("�", str(value)).translate(_QUOTED)}"' for name, value in values.items())
 
 
 def write_junit(checked: Checked, found: Sequence[Finding], stream: TextIO, *, strict: bool) -> None:
@@ -49,7 +53,7 @@ def _suite(preset: str, checked: Checked, found: Sequence[Finding], strict: bool
         cases += [_case(preset, f"{finding.rule}: {finding.message}", "failure", finding) for finding in warnings]
         failures += len(warnings)
     elif warnings:
-        said = f"<system-out>{escape(_clean(chr(10).join(f'warning: {finding.rule}: {finding.text}' for finding in warnings)))}</system-out>\n"
+        said = f"<system-out>{_text(chr(10).join(f'warning: {finding.rule}: {finding.text}' for finding in warnings))}</system-out>\n"
     counts = len(cases), failures, len(bad)
     head = _attributes(name=preset, tests=counts[0], failures=counts[1], errors=counts[2], skipped=0, time="0", file=preset)
     return f"<testsuite{head}>\n{''.join(cases)}{said}</testsuite>\n", counts
@@ -60,5 +64,5 @@ def _case(preset: str, name: str, kind: str, finding: Finding | None) -> str:
     if finding is None:
         return f"{head}/>\n"
     where = f"{finding.file}:{finding.line}:{finding.column}: " if finding.line else ""
-    text = escape(_clean(f"{where}{finding.text}"))
+    text = _text(f"{where}{finding.text}")
     return f"{head}>\n<{kind}{_attributes(type=finding.rule, message=finding.message)}>{text}</{kind}>\n</testcase>\n"
