@@ -67,13 +67,14 @@ if TYPE_CHECKING:
     from .cost.compute import ComputeTime, decode_time, prefill_time
     from .cost.dtypes import Encoding, parse_kv_dtype
     from .cost.gpu import Gpu
-    from .cost.kv import KvLayout, WireBytes, held_bytes, kv_layout, marginal_bytes, rank_bytes, reserved_bytes, state_bytes, wire_bytes
+    from .cost.kv import KvLayout, held_bytes, kv_layout, marginal_bytes, rank_bytes, reserved_bytes, state_bytes
     from .cost.model import Model
     from .cost.overlap import exposed_time
     from .cost.prepare import Prepared, prepare
     from .cost.serving import Colocated, Split, Work, model_capacity
     from .cost.steps import measured_steps, model_steps
     from .cost.transfer import Engine, Link, LinkTimes, lanes_of, link_times
+    from .cost.wire import WireBytes, wire_bytes
     from .errors import KvcostError, Notice
 else:
     # The same at run time, module by module.
@@ -85,13 +86,14 @@ else:
         "cost.compute": "ComputeTime decode_time prefill_time",
         "cost.dtypes": "Encoding parse_kv_dtype",
         "cost.gpu": "Gpu",
-        "cost.kv": "KvLayout WireBytes held_bytes kv_layout marginal_bytes rank_bytes reserved_bytes state_bytes wire_bytes",
+        "cost.kv": "KvLayout held_bytes kv_layout marginal_bytes rank_bytes reserved_bytes state_bytes",
         "cost.model": "Model",
         "cost.overlap": "exposed_time",
         "cost.prepare": "Prepared prepare",
         "cost.serving": "Colocated Split Work model_capacity",
         "cost.steps": "measured_steps model_steps",
         "cost.transfer": "Engine Link LinkTimes lanes_of link_times",
+        "cost.wire": "WireBytes wire_bytes",
         "errors": "KvcostError Notice",
     }
 

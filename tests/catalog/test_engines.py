@@ -9,8 +9,9 @@ from kvcost.catalog.names import normalise
 from kvcost.catalog.records import engine_record
 from kvcost.catalog.store import Catalog
 from kvcost.cost.dtypes import parse_kv_dtype
-from kvcost.cost.kv import kv_layout, wire_bytes
+from kvcost.cost.kv import kv_layout
 from kvcost.cost.transfer import Engine, link_times
+from kvcost.cost.wire import wire_bytes
 from kvcost.errors import KvcostError
 
 CATALOG = Catalog()

@@ -5,8 +5,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kvcost.cost.dtypes import parse_kv_dtype
-from kvcost.cost.kv import held_bytes, kv_layout, marginal_bytes, rank_bytes, reserved_bytes, state_bytes, wire_bytes
+from kvcost.cost.kv import held_bytes, kv_layout, marginal_bytes, rank_bytes, reserved_bytes, state_bytes
 from kvcost.cost.layers import Chunked, CrossAttention, FullAttention, Indexer, LayerGroup, MlaLatent, Recurrent, SharedKv, SlidingWindow
+from kvcost.cost.wire import wire_bytes
 
 heads = st.sampled_from([1, 2, 4, 8, 16, 32, 72])
 dims = st.sampled_from([64, 80, 96, 128, 192, 256])

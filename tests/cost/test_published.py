@@ -9,10 +9,11 @@ from typing import NamedTuple
 import pytest
 
 from kvcost.cost.dtypes import parse_kv_dtype
-from kvcost.cost.kv import held_bytes, kv_layout, marginal_bytes, wire_bytes
+from kvcost.cost.kv import held_bytes, kv_layout, marginal_bytes
 from kvcost.cost.layers import FullAttention, LayerGroup, MlaLatent
 from kvcost.cost.overlap import exposed_time
 from kvcost.cost.transfer import Engine, Link, link_times
+from kvcost.cost.wire import wire_bytes
 
 K, M, G = 2**10, 2**20, 2**30
 

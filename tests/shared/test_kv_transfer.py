@@ -7,9 +7,10 @@ import pytest
 
 from kvcost.catalog.store import Catalog
 from kvcost.cost.dtypes import parse_kv_dtype
-from kvcost.cost.kv import kv_layout, wire_bytes
+from kvcost.cost.kv import kv_layout
 from kvcost.cost.path import path_link, staged_hops
 from kvcost.cost.transfer import lanes_of, link_times
+from kvcost.cost.wire import wire_bytes
 
 pytestmark = pytest.mark.shared
 

@@ -18,7 +18,7 @@ from kvcost.cost.case import DRAWS, Case, compare, draw_gpu, fixed_transfer
 from kvcost.cost.disagg import disagg
 from kvcost.cost.dtypes import parse_kv_dtype
 from kvcost.cost.goodput import Limits, disagg_goodput, mono_goodput
-from kvcost.cost.kv import kv_layout, wire_bytes
+from kvcost.cost.kv import kv_layout
 from kvcost.cost.layers import FullAttention, LayerGroup
 from kvcost.cost.model import Model
 from kvcost.cost.mono import mono
@@ -26,6 +26,7 @@ from kvcost.cost.prepare import Prepared, prepare
 from kvcost.cost.serving import Colocated, Split, Work, model_capacity
 from kvcost.cost.steps import model_steps
 from kvcost.cost.verdict import classes_of, classify
+from kvcost.cost.wire import wire_bytes
 
 from .models import CATALOG, model_named
 from .report import rows_of

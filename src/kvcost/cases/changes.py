@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 from ..catalog.store import Catalog
 from ..cost.dtypes import Encoding, parse_kv_dtype
-from ..cost.kv import KvLayout, held_bytes, kv_layout, wire_bytes
+from ..cost.kv import KvLayout, held_bytes, kv_layout
 from ..cost.layers import Chunked, CrossAttention, FullAttention, Indexer, MlaLatent, Recurrent, SlidingWindow
 from ..cost.model import Model
 from ..cost.technique import Technique
 from ..cost.techniques import WireCut, codec_pass_s, format_share, joined, layers_share, tier_share, tiers_at
 from ..cost.transfer import lanes_of
+from ..cost.wire import wire_bytes
 from ..errors import KvcostError
 from .deployment import Deployment
 from .linking import at_rate

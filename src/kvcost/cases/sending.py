@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
-from ..cost.kv import KvLayout, WireBytes, held_bytes, marginal_bytes, reserved_bytes, state_bytes, wire_bytes
+from ..cost.kv import KvLayout, held_bytes, marginal_bytes, reserved_bytes, state_bytes
 from ..cost.overlap import exposed_time
 from ..cost.transfer import Engine, LinkTimes, lanes_of, link_times
+from ..cost.wire import WireBytes, wire_bytes
 from .plan import Path, Work, measured_s
 
 __all__ = ["TransferRow", "cached", "on_lanes", "one_row", "priced_exposed", "row_of", "sends_of"]

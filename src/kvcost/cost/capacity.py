@@ -8,9 +8,10 @@ from typing import NamedTuple
 from ..errors import KvcostError
 from .dtypes import Encoding
 from .gpu import WEIGHT_BYTES, Gpu
-from .kv import kv_layout, wire_bytes
+from .kv import kv_layout
 from .model import Model, check_model_tp
 from .prepare import Prepared
+from .wire import wire_bytes
 from .work import params_of
 
 __all__ = ["Memory", "check_fits", "gpus_needed", "longest_request", "memory"]

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..errors import KvcostError
 from .disagg import Disagg, PoolCurves, disagg, pools, with_transfer
 from .gpu import Constant, Gpu
-from .kv import KvLayout, wire_bytes
+from .kv import KvLayout
 from .mono import Mono, mono
 from .serving import Colocated, Split, Work, check_work
 from .steps import Curves
 from .tails import disagg_gap_s, disagg_ttft_s, mono_gap_s, mono_ttft_s
 from .transfer import Engine, Link, LinkTimes, lanes_of, link_times
+from .wire import wire_bytes
 
 if TYPE_CHECKING:
     from .techniques import WireCut

@@ -1,4 +1,4 @@
-"""KV bytes as exact integers: held by a request, reserved by a paged engine, put on the wire.
+"""KV bytes as exact integers: held by a request, reserved by a paged engine; `wire` says what travels.
 
 A model's layers are first folded into a `KvLayout`: stretches of the prompt that are cached at one
 size a token (`Span`) and parts that do not grow (`Constant`). Every byte count is then a sum over
@@ -26,14 +26,17 @@ __all__ = [
     "Constant",
     "KvLayout",
     "Span",
-    "WireBytes",
+    "blocks_of",
+    "cached_tokens",
+    "ceil_div",
+    "copies",
     "held_bytes",
     "kv_layout",
     "marginal_bytes",
     "rank_bytes",
     "reserved_bytes",
+    "span_bytes_of",
     "state_bytes",
-    "wire_bytes",
 ]
 
 
@@ -76,34 +79,23 @@ class KvLayout(NamedTuple):
     residual_tokens: int
 
 
-class WireBytes(NamedTuple):
-    """What one request puts on the link, over all decode ranks.
-
-    wire_bytes = sum over spans of unique bytes x copies; replication = wire_bytes / unique bytes;
-    descriptors are those that one decode rank posts.
-    """
-
-    wire_bytes: int
-    replication: float
-    descriptors: int
-
-
-def _ceil_div(a: int, b: int) -> int:
+def ceil_div(a: int, b: int) -> int:
+    """A / b, rounded up."""
     return -(-a // b)
 
 
 def _row_bytes(encoding: Encoding, heads: int, dim: int) -> int:
     """Bytes of one token's K (or V) row of `heads` x `dim` elements, scales included."""
     elements = heads * dim
-    groups = _ceil_div(elements, encoding.group_elements) if encoding.group_elements else heads
+    groups = ceil_div(elements, encoding.group_elements) if encoding.group_elements else heads
     bits = elements * encoding.element_bits + groups * encoding.scale_bits
-    return _ceil_div(bits, 8) if encoding.whole_bytes else bits / 8  # type: ignore[return-value]  # a real number, in a search alone
+    return ceil_div(bits, 8) if encoding.whole_bytes else bits / 8  # type: ignore[return-value]  # a real number, in a search alone
 
 
 def _latent_bytes(encoding: Encoding, latent_dim: int, rope_dim: int) -> int:
     if not encoding.rope_bits:
         return _row_bytes(encoding, 1, latent_dim + rope_dim)
-    return _row_bytes(encoding, 1, latent_dim) + _ceil_div(rope_dim * encoding.rope_bits, 8)
+    return _row_bytes(encoding, 1, latent_dim) + ceil_div(rope_dim * encoding.rope_bits, 8)
 
 
 def _attention(encoding: Encoding, reach: Literal["full", "window", "chunk"], limit: int, count: int, heads: int, k_dim: int, v_dim: int) -> Span:
@@ -145,7 +137,7 @@ def kv_layout(groups: Sequence[LayerGroup], encoding: Encoding, *, hybrid_cache:
             case Indexer(row_bytes):
                 spans.append(Span("full", 0, count, row_bytes, row_bytes, 0))
             case Recurrent(conv, ssm, conv_bits, ssm_bits, pieces):
-                constants.append(Constant(count, _ceil_div(conv * conv_bits, 8) + _ceil_div(ssm * ssm_bits, 8), -1, pieces))
+                constants.append(Constant(count, ceil_div(conv * conv_bits, 8) + ceil_div(ssm * ssm_bits, 8), -1, pieces))
             case CrossAttention(heads, k_dim, v_dim, encoder_tokens):
                 row = _row_bytes(encoding, heads, k_dim) + _row_bytes(encoding, heads, v_dim)
                 constants.append(Constant(count, encoder_tokens * row, heads, 1))
@@ -156,13 +148,15 @@ def kv_layout(groups: Sequence[LayerGroup], encoding: Encoding, *, hybrid_cache:
     return KvLayout(tuple(spans), tuple(constants), encoding.residual_tokens)
 
 
-def _held_tokens(span: Span, n: int) -> int:
+def cached_tokens(span: Span, n: int) -> int:
+    """Tokens of the span that a prompt of n tokens holds: n, min(n, window), or n mod chunk."""
     if span.reach == "full":
         return n
     return min(n, span.limit_tokens) if span.reach == "window" else n % span.limit_tokens
 
 
-def _span_bytes(span: Span, tokens: int, residual_tokens: int) -> int:
+def span_bytes_of(span: Span, tokens: int, residual_tokens: int) -> int:
+    """Bytes of so many tokens of the span: layers x tokens x row bytes, the newest at 16 bit where the format keeps them so."""
     recent = min(tokens, residual_tokens)
     return span.layers * ((tokens - recent) * span.row_bytes + recent * span.recent_bytes)
 
@@ -184,7 +178,7 @@ def held_bytes(layout: KvLayout, ctx_tokens: int) -> int:
     """
     total = state_bytes(layout)
     for span in layout.spans:
-        total += _span_bytes(span, _held_tokens(span, ctx_tokens), layout.residual_tokens)
+        total += span_bytes_of(span, cached_tokens(span, ctx_tokens), layout.residual_tokens)
     return total
 
 
@@ -213,18 +207,18 @@ def rank_bytes(layout: KvLayout, ctx_tokens: int, tp: int) -> int:
     """
     total = 0
     for span in layout.spans:
-        span_bytes = _span_bytes(span, _held_tokens(span, ctx_tokens), layout.residual_tokens)
-        total += _ceil_div(span_bytes * _copies(span.kv_heads, tp), tp)
+        span_bytes = span_bytes_of(span, cached_tokens(span, ctx_tokens), layout.residual_tokens)
+        total += ceil_div(span_bytes * copies(span.kv_heads, tp), tp)
     for constant in layout.constants:
-        total += _ceil_div(constant.layers * constant.layer_bytes * _copies(constant.kv_heads, tp), tp)
+        total += ceil_div(constant.layers * constant.layer_bytes * copies(constant.kv_heads, tp), tp)
     return total
 
 
-def _blocks(span: Span, n: int, block_tokens: int) -> int:
+def blocks_of(span: Span, n: int, block_tokens: int) -> int:
     """Blocks of one layer: a window keeps the blocks that it touches, one more than its length fills."""
     if span.reach == "window":
-        return min(_ceil_div(n, block_tokens), _ceil_div(span.limit_tokens, block_tokens) + 1)
-    return _ceil_div(_held_tokens(span, n), block_tokens)
+        return min(ceil_div(n, block_tokens), ceil_div(span.limit_tokens, block_tokens) + 1)
+    return ceil_div(cached_tokens(span, n), block_tokens)
 
 
 def reserved_bytes(layout: KvLayout, ctx_tokens: int, block_tokens: int) -> int:
@@ -239,75 +233,12 @@ def reserved_bytes(layout: KvLayout, ctx_tokens: int, block_tokens: int) -> int:
         return held_bytes(layout, ctx_tokens)
     total = state_bytes(layout)
     for span in layout.spans:
-        total += _span_bytes(span, _blocks(span, ctx_tokens, block_tokens) * block_tokens, layout.residual_tokens)
+        total += span_bytes_of(span, blocks_of(span, ctx_tokens, block_tokens) * block_tokens, layout.residual_tokens)
     return total
 
 
-def _copies(kv_heads: int, decode_tp: int) -> int:
+def copies(kv_heads: int, decode_tp: int) -> int:
     """Copies of a layer's cache over the ranks: max(1, t/heads), t for a latent, 1 for a sharded state."""
     if kv_heads < 0:
         return 1
     return max(1, decode_tp // kv_heads) if kv_heads else decode_tp
-
-
-def _new_tokens(span: Span, n: int, prefix_tokens: int, block_tokens: int) -> int:
-    """Tokens of the span that travel: those cached at n and not already held by the decode side."""
-    if not block_tokens:
-        return min(_held_tokens(span, n), n - prefix_tokens)
-    missing_blocks = _ceil_div(n, block_tokens) - prefix_tokens // block_tokens
-    return min(_blocks(span, n, block_tokens), missing_blocks) * block_tokens
-
-
-def _split(kv_heads: int, prefill_tp: int, decode_tp: int) -> int:
-    """Pieces of a block where the sides hold different numbers of heads a rank; copies of one head are not cut."""
-    most, least = max(prefill_tp, decode_tp), min(prefill_tp, decode_tp)
-    return max(1, min(most, kv_heads) // min(least, kv_heads))
-
-
-def wire_bytes(
-    layout: KvLayout,
-    ctx_tokens: int,
-    *,
-    prefix_hit_tokens: int = 0,
-    prefill_tp: int = 1,
-    decode_tp: int = 1,
-    block_tokens: int = 0,
-    regions: int = 1,
-    layers_share_blocks: bool = False,
-) -> WireBytes:
-    """Bytes and descriptors that a request sends to `decode_tp` ranks.
-
-    wire = sum over layers of bytes x max(1, t_D/kv_heads); an MLA latent goes whole to every rank (x t_D).
-    Only the n - p tokens that the decode side does not hold travel; an engine with blocks sends whole
-    blocks, and a window layer ceil(w/B) + 1 of them. Descriptors per decode rank = layers x blocks x
-    regions (K and V apart: 2; a latent always 1), times max(t_P, t_D)/min(t_P, t_D) where heads are re-sliced
-    (each t at most kv_heads: a copied head is sent whole).
-
-    >>> from .dtypes import parse_kv_dtype
-    >>> qwen3_235b = kv_layout([LayerGroup(94, FullAttention(4, 128, 128))], parse_kv_dtype("bf16"))
-    >>> wire_bytes(qwen3_235b, 32768, prefill_tp=8, decode_tp=8, block_tokens=16)[:2]
-    (12616466432, 2.0)
-
-    Source: Mooncake's measured 12.62 GB for this case; vLLM NixlConnector for descriptors.
-    """
-    if prefix_hit_tokens >= ctx_tokens:
-        return WireBytes(0, 1.0, 0)
-    unique = total = descriptors = shared_blocks = 0
-    for span in layout.spans:
-        tokens = _new_tokens(span, ctx_tokens, prefix_hit_tokens, block_tokens)
-        span_bytes = _span_bytes(span, tokens, layout.residual_tokens)
-        unique += span_bytes
-        total += span_bytes * _copies(span.kv_heads, decode_tp)
-        if block_tokens:
-            blocks = tokens // block_tokens * (regions * _split(span.kv_heads, prefill_tp, decode_tp) if span.kv_heads else 1)
-            shared_blocks = max(shared_blocks, blocks)
-            descriptors += span.layers * blocks
-    if layers_share_blocks:
-        descriptors = shared_blocks
-    for constant in layout.constants:
-        size = constant.layers * constant.layer_bytes
-        unique += size
-        total += size * _copies(constant.kv_heads, decode_tp)
-        if block_tokens and size:
-            descriptors += constant.layers * constant.pieces
-    return WireBytes(total, total / unique if unique else 1.0, descriptors)

@@ -12,10 +12,11 @@ from typing import Literal, NamedTuple
 
 from ..errors import KvcostError
 from .capacity import memory
-from .kv import kv_layout, wire_bytes
+from .kv import kv_layout
 from .load import check_router
 from .prepare import Prepared
 from .steps import Steps
+from .wire import wire_bytes
 
 __all__ = ["NO_CAP", "Cap", "Capacity", "Colocated", "Split", "Work", "capped", "check_work", "length_moments", "model_capacity"]
 
