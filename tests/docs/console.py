@@ -1,6 +1,6 @@
 """The console blocks of a Markdown file: read them, run them, and (as a script) write their true output back.
 
-A block is fenced with ```console; a line that starts with "$ " is a command, the lines below it its output.
+A block is fenced with ```console; a line that starts with "$ " is a command, "> " below it goes on with it, the other lines are its output.
 Run `python tests/docs/console.py FILE...` after a change that is meant to change output.
 """
 
@@ -34,6 +34,8 @@ def commands(text: str) -> Iterator[Command]:
             if words:
                 yield Command(line_number, words, "".join(output))
             line_number, words, output = number, line[2:], []
+        elif inside and line.startswith("> ") and words and not output:
+            words += "\n" + line[2:]
         elif inside:
             output.append(line + "\n")
 
@@ -58,13 +60,18 @@ def run(words: str) -> str:
 
 def updated(text: str) -> str:
     """The same text with every command's output as it is now."""
-    lines, kept, inside = text.splitlines(keepends=True), [], False
-    for line in lines:
+    lines, outputs = text.splitlines(keepends=True), {command.line: run(command.words) for command in commands(text)}
+    kept, inside, told = [], False, ""
+    for number, line in enumerate(lines, 1):
         if line.startswith("```"):
-            inside = line.strip() == "```console"
-        if inside and line.startswith("$ "):
-            kept += [line, run(line[2:].rstrip("\n"))]
-        elif not inside or line.startswith("```"):
+            kept += [told, line]
+            inside, told = line.strip() == "```console", ""
+        elif not inside:
+            kept.append(line)
+        elif number in outputs:
+            kept += [told, line]
+            told = outputs[number]
+        elif line.startswith("> ") and kept[-1].startswith(("$ ", "> ")):
             kept.append(line)
     return "".join(kept)
 
