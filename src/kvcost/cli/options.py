@@ -16,30 +16,34 @@ __all__ = ["OUTPUT", "PRICING", "Grouped", "taking"]
 
 
 class _Spelled(NamedTuple):
-    """What typer is told of an option: its type with metavar and help, and its value where it is not given."""
+    """How an option is written: its type, metavar, help, the flags where they are not its name, and its value where it is not given."""
 
-    annotation: Any
+    kind: Any
+    metavar: str | None
+    text: str
+    flags: tuple[str, ...]
     value: Any
 
-
-def _with_default(text: str, default: str) -> str:
-    return f"{text} [{default}]" if default else text
+    @property
+    def annotation(self) -> Any:
+        """What typer is told."""
+        return Annotated[self.kind, typer.Option(*self.flags, metavar=self.metavar, help=self.text, show_default=False)]
 
 
 def _words(metavar: str, text: str, default: str = "", *flags: str) -> _Spelled:
     """An option of one or more words; `default` says in words what holds without it."""
-    return _Spelled(Annotated[list[str] | None, typer.Option(*flags, metavar=metavar, help=_with_default(text, default), show_default=False)], None)
+    return _Spelled(list[str] | None, metavar, f"{text} [{default}]" if default else text, flags, None)
 
 
-def _one(metavar: str, text: str, default: str = "", *, value: str | None = None, short: tuple[str, ...] = ()) -> _Spelled:
+def _one(metavar: str, text: str, default: str = "", *flags: str, value: str | None = None) -> _Spelled:
     """An option of one word."""
-    told = _with_default(text, value or default)
-    return _Spelled(Annotated[str | None, typer.Option(*short, metavar=metavar, help=told, show_default=False)], value)
+    told = value or default
+    return _Spelled(str | None, metavar, f"{text} [{told}]" if told else text, flags, value)
 
 
 def _switch(text: str, *flags: str) -> _Spelled:
     """An option without a value."""
-    return _Spelled(Annotated[bool, typer.Option(*flags, help=text)], False)
+    return _Spelled(bool, None, text, flags, False)
 
 
 GROUPS: dict[str, dict[str, _Spelled]] = {
@@ -130,9 +134,9 @@ GROUPS: dict[str, dict[str, _Spelled]] = {
         "download": _switch("Fetch the config.json of a hub id (extra hf).", "--download"),
         "input": _one("FILE", "Cases, one a row (CSV or JSON lines); - = stdin."),
         "explain": _switch("Take each figure apart, term by term.", "--explain"),
-        "format": _one("FORMAT", "table json jsonl csv tsv markdown.", default="table"),
+        "format": _one("FORMAT", "table json jsonl csv tsv markdown.", "table"),
         "json": _switch("Short for --format json.", "--json"),
-        "output": _one("FILE", "Write there, whole or not at all.", short=("--output", "-o")),
+        "output": _one("FILE", "Write there, whole or not at all.", "", "--output", "-o"),
         "save": _one("FILE", "A picture of the table too: FILE.svg or FILE.html."),
         "columns": _words("FIELD,...", "Only these fields."),
         "catalog": _words("PATH", "Your own models, links, engines (also KVCOST_CATALOG)."),
@@ -163,7 +167,8 @@ def taking(known: Iterable[str], **others: _Spelled) -> Callable[[Callable[..., 
         own = [parameter for parameter in inspect.signature(function).parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
         spelled = {option: others.get(option, found) for options in GROUPS.values() for option, found in options.items() if option in wanted}
         assert len(spelled) == len(wanted), wanted - {*spelled}  # noqa: S101  # an option that is spelled nowhere
-        taken = [inspect.Parameter(_named(option), inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind) for option, (kind, value) in spelled.items()]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        taken = [inspect.Parameter(_named(option), keyword, default=found.value, annotation=found.annotation) for option, found in spelled.items()]
         function.__signature__ = inspect.Signature([*own, *taken], return_annotation=int)  # type: ignore[attr-defined]
         function.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *taken)}
         return function
@@ -171,19 +176,17 @@ def taking(known: Iterable[str], **others: _Spelled) -> Callable[[Callable[..., 
     return give
 
 
-_GROUP = {_named(option): title for title, options in GROUPS.items() for option in options}
-
-
 class Grouped(TyperCommand):
     """A command whose help lists its options by group."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write a section for each group of options that the command takes."""
+        group_of = {_named(option): title for title, options in GROUPS.items() for option in options}
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                kind = "Arguments" if parameter.param_type_name == "argument" else _GROUP.get(parameter.name or "", "Options")
+                kind = "Arguments" if parameter.param_type_name == "argument" else group_of.get(parameter.name or "", "Options")
                 sections.setdefault(kind, []).append(record)
         for title in ("Arguments", *GROUPS, "Options"):
             if title in sections:
