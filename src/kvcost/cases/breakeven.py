@@ -140,8 +140,9 @@ class BreakevenQuestion:
         expected = outcomes[0]
         wanted = [field for field in _SOLVED if self._wants(field) or (field == "breakeven_osl_tokens" and self._wants("reason"))]
         solved = {field: breakeven(cases[0], _SOLVED[field], asked.objective) for field in wanted}
-        exact = asked.objective == "goodput" or self._wants("goodput_mono_per_gpu", "goodput_disagg_per_gpu", "reason")
-        goodputs = _goodputs(cases, asked.limits) if asked.limits and exact else []
+        exact = asked.objective == "goodput" or self._wants("reason")
+        shown = exact or self._wants("goodput_mono_per_gpu", "goodput_disagg_per_gpu")
+        goodputs = _goodputs(cases if exact else cases[:1], asked.limits) if asked.limits and shown else []
         if self._wants_bits(work):
             solved["breakeven_kv_bits"] = breakeven(cases[0], "kv-bits", asked.objective, kv_case=self._at_bits(work, path, deployment, cases[0].work))
         osl_root = solved.get("breakeven_osl_tokens")
@@ -149,7 +150,7 @@ class BreakevenQuestion:
         ratios = _goodput_ratios(goodputs)
         if asked.limits and not exact and self._wants("verdict"):
             ratios = _deciding_ratios(cases, asked.limits, goodput_edges(outcomes, asked.objective))
-        if ratios and isnan(ratios[0]):
+        if (ratios and isnan(ratios[0])) or (goodputs and not any(goodputs[0])):
             self._note_limits(cases[:1], asked.limits)
         verdict = decide(outcomes, asked.objective, goodput_ratios=ratios, breakeven_osl=osl_root, turned_by=turned)
         for notice in flags(expected):
