@@ -101,3 +101,22 @@ def test_a_change_that_mends_one_limit_says_what_stays_broken(checked):
 def test_changes_are_the_same_every_time(checked):
     text = SPLIT.replace("ib-ndr", "100gbe").replace("rate: 3", "rate: 4")
     assert json.dumps(checked(text)) == json.dumps(checked(text))
+
+
+def test_where_a_split_begins_to_pay_the_load_is_named_and_not_a_worse_split(kvcost, tmp_path):
+    file = tmp_path / "a.yaml"
+    limits = "limits: {verdict: colocate}\nobjective: e2e\n"
+    text = SPLIT.split("limits:")[0] + limits
+    file.write_text(text)
+    (row,) = json.loads(kvcost("check", file, "--json").out)["rows"]
+    assert row["value"] == "disaggregate"
+    assert set(row["change"]) <= {"workload.rate", "workload.isl", "workload.osl"}
+    assert "let the limit ask for one" in row["hint"]
+
+
+def test_a_value_that_is_missing_is_explained_by_what_saturates(kvcost, tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text(SPLIT.split("limits:")[0].replace("rate: ", "rate: 9") + "objective: goodput\nslo: {ttft: 1s}\nlimits: {ttft_disagg_s: '< 1s'}\n")
+    (row,) = json.loads(kvcost("check", file, "--json").out)["rows"]
+    assert row["value"] is None
+    assert "saturates" in row["message"]

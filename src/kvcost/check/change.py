@@ -1,7 +1,8 @@
 """The nearest single change under which a deployment meets its limits, found by asking the model.
 
 Nearest means, in this order: a setting of the software, the layout, the link, the load (rate, prompt and output
-lengths); of a kind the smallest step first. Only a change under which all limits hold is called one that meets
+lengths); of a kind the smallest step first. Where a limit asks for a split not to pay the load comes first, since
+nobody would make the split worse to keep it. Only a change under which all limits hold is called one that meets
 them; where there is none, one that mends the limit at hand is named with what it leaves broken.
 """
 
@@ -87,6 +88,7 @@ class _Search:
         self.bounds: list[Bound] = [outcome.bound for outcome in held.outcomes]
         self.tries = 0
         self.tried: list[_Found] = []
+        self.against = any(not outcome.met and _against_split(outcome.bound) for outcome in held.outcomes)
 
     def run(self, broken: Sequence[int]) -> dict[int, _Found | None]:
         """The change for each broken limit: one that meets all limits, else the first that mends it."""
@@ -102,6 +104,8 @@ class _Search:
         return found
 
     def _nearest(self, row: dict[str, Any], passes: Callable[[_Found], bool]) -> _Found | None:
+        if self.against and (found := self._load(row, passes)) is not None:
+            return found
         for change in (*settings(row, self.options), *layouts(row, self.options)):
             found = self.try_(change)
             if found is not None and passes(found):
@@ -110,7 +114,7 @@ class _Search:
             found = self._lowest(ladder, passes)
             if found is not None:
                 return found
-        return self._load(row, passes)
+        return None if self.against else self._load(row, passes)
 
     def try_(self, change: Mapping[str, str]) -> _Found | None:
         """What becomes of the limits under a change; None where it cannot be served or the effort is used up."""
@@ -187,6 +191,8 @@ class _Search:
         words = " and ".join(self._written(option, word) for option, word in found.assignments.items())
         meets, bound = "meets" if len(found.assignments) == 1 else "meet", self.bounds[place]
         gives = f"{bound.field} is then {shown(bound.field, found.outcomes[place].value)}"
+        if self.against and _against_split(bound):
+            gives += "; or, as a split pays now, let the limit ask for one"
         assignments = dict(self._assigned(found.assignments))
         if found.all_met:
             return Change(assignments, f"{words} {meets} all limits of the preset; {gives}")
@@ -213,6 +219,13 @@ class _Search:
                 yield "link", {"name": self.options["link"][0], path.removeprefix("link."): value}
             else:
                 yield path, value
+
+
+def _against_split(bound: Bound) -> bool:
+    """Whether a limit asks for a split not to pay."""
+    if bound.field == "verdict":
+        return bound.sign == "==" and "disaggregate" not in bound.value  # type: ignore[operator]
+    return "_gain_" in bound.field and bound.sign in ("<", "<=")
 
 
 def _rounded(value: float, whole: bool) -> str:

@@ -20,6 +20,7 @@ __all__ = ["Answers", "Held", "Outcome", "held"]
 MEMO_LIMIT = 4096
 # That the p99 gap stands at an edge matters to limits that it decides, and is noise to all others.
 GAP_EDGE = "gap-edge"
+_TARGETS = ("objective", "slo_ttft", "slo_tpot", "slo_itl_p99", "attainment")
 GAP_FIELDS = frozenset(("verdict", "itl_p99_mono_s", "itl_p99_disagg_s", "itl_p99_gain_s"))
 
 
@@ -96,10 +97,16 @@ def held(answers: Answers, preset: PresetFile) -> Held:
         outcomes = judged(bounds, values)
         reason = ""
         if not all(outcome.met for outcome in outcomes):
-            reason = in_yaml_words(answers.values(options, ("verdict", "reason"))[0]["reason"])
+            reason = in_yaml_words(_reason(answers, options, empty=any(outcome.value is None for outcome in outcomes)))
     except KvcostError as error:
         raise placed(error, preset) from None
     found = in_preset(notice for notice in notices if notice.code != GAP_EDGE or GAP_FIELDS.intersection(bound.field for bound in bounds))
     if not bounds:
         found.append(Notice("no-limits", "the preset has no limits, so nothing is checked", 'add limits, such as net_gain_s: "> 0"'))
     return Held(preset, outcomes, reason, found)
+
+
+def _reason(answers: Answers, options: Options, *, empty: bool) -> str:
+    """The verdict in one sentence; where a value is missing, what saturates rather than what the objective says."""
+    asked = {option: words for option, words in options.items() if not empty or option not in _TARGETS}
+    return str(answers.values(asked, ("verdict", "reason"))[0]["reason"])
