@@ -7,7 +7,7 @@ import pytest
 import kvcost
 from kvcost import Catalog, KvcostError
 from kvcost.cases.answers import ASKED
-from kvcost.cli.app import COMMANDS
+from kvcost.cli.commands import COMMANDS
 
 GPU = {"gpu": "h100", "tp": 8}
 QUESTIONS = {

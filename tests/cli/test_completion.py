@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kvcost.cli.app import COMMANDS, run
+from kvcost.cli.app import run
+from kvcost.cli.commands import COMMANDS
 from kvcost.cli.shells import ASKING, SCRIPTS
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

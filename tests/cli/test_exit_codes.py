@@ -5,7 +5,8 @@ import json
 import pytest
 
 from kvcost.cli import app
-from kvcost.cli.app import COMMANDS, run
+from kvcost.cli.app import run
+from kvcost.cli.commands import COMMANDS
 from kvcost.errors import KvcostError
 
 OK = ("transfer", "--model", "llama2-70b", "--ctx", "4096", "--link", "100gbe")

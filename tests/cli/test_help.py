@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from kvcost.cli.app import COMMANDS, command_of
+from kvcost.cli.commands import COMMANDS, command_of
 from kvcost.cli.options import GROUPS
 
 ORDER = list(itertools.chain.from_iterable(GROUPS.values()))

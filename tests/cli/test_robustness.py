@@ -19,7 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kvcost
-from kvcost.cli.app import COMMANDS, command_of, run
+from kvcost.cli.app import run
+from kvcost.cli.commands import COMMANDS, command_of
 
 PYTHON = [sys.executable, "-m", "kvcost"]
 CONFIG = '{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 256, "num_attention_heads": 2, "vocab_size": 100, "torch_dtype": "bfloat16"}'

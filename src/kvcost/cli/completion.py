@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import KvcostError
+from .commands import COMMANDS, command_of
 from .shells import ASKING, SCRIPTS
 
 __all__ = ["complete"]
@@ -81,8 +82,6 @@ def _rejoined(words: Sequence[str]) -> tuple[list[str], str]:
 
 def _candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Candidate and meaning of whatever can stand where the last word does."""
-    from .app import COMMANDS, command_of
-
     *before, word = words
     if not before:
         yield from _matching(word, {name: text for name, (_, text) in COMMANDS.items()})
