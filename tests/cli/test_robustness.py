@@ -75,7 +75,7 @@ def check(words):
     assert code in (0, 1, 2, 3), (words, err)
     assert not err or all(PROBLEM.fullmatch(line) for line in err.removesuffix("\n").split("\n")), (words, err)
     if code == 2:
-        assert out == ""
+        assert out == "" or words[0] == "check"  # one bad preset does not hide the others
         assert err.count("error: ") >= 1
     return code
 
@@ -291,9 +291,17 @@ def test_any_terminal_shows_every_answer(setting, monkeypatch):
 # --- signals ---
 
 
+def _attended():
+    """Signals as a person's shell leaves them: a test run in the background may have them ignored."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_no_file_behind(number, folder):
-    with subprocess.Popen([*PYTHON, *SWEEP, "-o", "answer.csv"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    given_in = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": _attended}
+    with subprocess.Popen([*PYTHON, *SWEEP, "-o", "answer.csv"], **given_in) as process:
         limit = time.monotonic() + 60
         while not list(folder.glob(".answer.csv.*")) and time.monotonic() < limit:
             time.sleep(0.01)
@@ -305,7 +313,7 @@ def test_a_signal_leaves_no_file_behind(number, folder):
 
 
 def test_ctrl_c_ends_a_running_sweep_in_silence():
-    with subprocess.Popen([*PYTHON, *SWEEP], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([*PYTHON, *SWEEP], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_attended) as process:  # noqa: PLW1509
         assert process.stdout.read(100)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
