@@ -109,3 +109,13 @@ def test_numbers_of_other_libraries_are_numbers():
     (row,) = kvcost.rows("transfer", **OK, efficiency=fractions.Fraction(1, 2))
     assert row["efficiency"] == 0.5
     assert kvcost.rows("transfer", **OK, rails=None) == kvcost.rows("transfer", **OK)
+
+
+def test_a_preset_lies_below_the_options(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("model: llama2-70b\nlink: 100gbe\nworkload: {isl: 4k}\n")
+    (row,) = kvcost.rows("transfer", preset=file, link="ib-ndr")
+    assert (row["link"], row["ctx_tokens"]) == ("ib_ndr", 4096)
+    file.write_text("model: nosuch\n")
+    with pytest.raises(KvcostError, match=r"a\.yaml:1:8"):
+        kvcost.rows("size", preset=file, ctx=1)

@@ -121,3 +121,16 @@ def test_simulation(seed):
     forms = (mine.ttft_s, mono_ttft_s(mine), mine.tpot_s, mono_gap_s(mine), their.ttft_s, disagg_ttft_s(their), their.tpot_s, disagg_gap_s(their))
     for name, band, got, want in zip(NAMES, BANDS, forms, simulated, strict=True):
         assert got == pytest.approx(want, rel=band), name
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 10, 24])
+@pytest.mark.parametrize(
+    ("model", "n", "rate", "chunk"), [("llama-3.1-8b", 2048, 8.0, 8192), ("llama-3.1-8b", 2048, 3.0, 8192), ("llama-3.1-8b", 12000, 1.0, 2048)]
+)
+def test_few_output_tokens(model, n, rate, chunk, m):
+    """Prompts that queued meanwhile delay the first gaps, no more than a chunk a gap; in the plain sum they cost up to 8 times as much."""
+    prepared = prepare(CATALOG.model(model), CATALOG.gpu("h100"), tp=1)
+    side = Colocated(model_steps(prepared), instances=1, chunk_tokens=chunk, router=RND)
+    times = arrivals(random.Random(m), rate, 2500)
+    simulated = colocated(Hardware(prepared), times, n, m, chunk, 1e9, 250).tpot_s
+    assert mono(Work(n, m, rate), side).tpot_s == pytest.approx(simulated, rel=0.2)

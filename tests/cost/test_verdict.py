@@ -289,3 +289,15 @@ def test_what_saturates_at_an_end_makes_a_tie_and_is_said():
     found = decide([compare(case), compare(slow), compare(case)])
     assert (found.verdict, found.net_gain_low_s) == ("colocate", None)
     assert found.reason.endswith("not sure: at one end of the constants' and the link's range the disaggregated side saturates (link)")
+
+
+def test_one_output_token_has_no_gap():
+    answer = decide([compare(llama(FIRST._replace(output_tokens=1)))])
+    assert {answer.classes["tpot"], answer.classes["itl-p99"]} == {"tie"}
+    assert "TPOT" not in answer.reason
+
+
+def test_a_goodput_that_the_ends_turn_is_called_not_sure():
+    outcome = compare(llama())
+    assert "not sure: goodput per GPU within the limits is 1.42x, 0.93x to 1.80x" in decide([outcome], "goodput", goodput_ratios=[1.42, 0.93, 1.8]).reason
+    assert "no difference" in decide([outcome], "goodput", goodput_ratios=[1.04, 0.93, 1.8]).reason

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..catalog.names import near_names
@@ -88,13 +89,20 @@ def _options(command: str, given: Iterable[tuple[str, Given]], known: Sequence[s
 
 
 def answer(
-    command: str, *, catalog: Catalog | None = None, columns: Sequence[str] | None = None, view: str = "serving", explain: bool = False, **options: Given
+    command: str,
+    *,
+    preset: str | PathLike[str] | None = None,
+    catalog: Catalog | None = None,
+    columns: Sequence[str] | None = None,
+    view: str = "serving",
+    explain: bool = False,
+    **options: Given,
 ) -> Answer:
     """What `kvcost COMMAND --json` answers: rows in base units, with their warnings and sources.
 
     `options` are those of the command line, `_` for `-` (and `with_` for --with): text in its grammar (lists and ranges multiply), numbers, paths, or
-    lists of them. `columns` picks fields, and spares the work that only the others need; `explain` adds each row's terms;
-    `view` is how a config.json is counted (serving or hf).
+    lists of them. `preset` is a preset file, whose words the options go before; `columns` picks fields, and spares the work
+    that only the others need; `explain` adds each row's terms; `view` is how a config.json is counted (serving or hf).
 
     >>> found = answer("transfer", model="llama2-70b", ctx=[4096, "8k"], link="100gbe", columns=["ctx_tokens", "wire_bytes"])
     >>> found.rows[1]
@@ -109,14 +117,27 @@ def answer(
     reader = Reader(catalog, ModelFinder(catalog, view))
     if columns is not None:
         reader.wanted_order, reader.wanted = tuple(columns), frozenset(columns)
-    document = ask(make, reader, _options(command, options.items(), known), explain=explain)
+    words = _options(command, options.items(), known)
+    if preset is not None:
+        from ..presets.read import PresetReader
+        from .preset import over_preset
+
+        make, words = over_preset(make, reader, PresetReader().read(Path(preset)), words, known)
+    document = ask(make, reader, words, explain=explain)
     fields, values = picked(document, None if columns is None else tuple(columns))
     found = [dict(zip(fields, row, strict=True)) for row in values]
     return Answer(found, document.notices, document.sources())
 
 
 def rows(
-    command: str, *, catalog: Catalog | None = None, columns: Sequence[str] | None = None, view: str = "serving", explain: bool = False, **options: Given
+    command: str,
+    *,
+    preset: str | PathLike[str] | None = None,
+    catalog: Catalog | None = None,
+    columns: Sequence[str] | None = None,
+    view: str = "serving",
+    explain: bool = False,
+    **options: Given,
 ) -> list[dict[str, Any]]:
     """The rows of `answer`, for the same arguments.
 
@@ -126,4 +147,4 @@ def rows(
 
     Raises KvcostError as `answer` does.
     """
-    return answer(command, catalog=catalog, columns=columns, view=view, explain=explain, **options).rows
+    return answer(command, preset=preset, catalog=catalog, columns=columns, view=view, explain=explain, **options).rows

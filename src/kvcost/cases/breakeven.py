@@ -2,22 +2,23 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from math import inf, isnan, nan
+from math import isnan
 from typing import Any
 
 from ..cost.breakeven import breakeven, saved_needed_s
-from ..cost.case import Case, Outcome, Transfer, compare
+from ..cost.case import Case, Transfer, compare
 from ..cost.dtypes import Encoding
 from ..cost.flags import flags
-from ..cost.goodput import Limits, cost_per_mtok, disagg_goodput, disagg_meets, disagg_saturation, mono_goodput, mono_meets, rough_ratio
+from ..cost.goodput import Limits, disagg_saturation
 from ..cost.kv import kv_layout
 from ..cost.serving import Work as Load
 from ..cost.threshold import router_threshold
 from ..cost.verdict import decide, goodput_edges, sign_turned_by
 from ..errors import KvcostError, Notice
 from .deployment import DEPLOYMENT_OPTIONS, EXPECTED_FIRST, Builder, Deployment, Sides, case_of, deployments, missing_inputs, sides_of, transfer_of
-from .document import Source
+from .document import Source, keyed
 from .gains import Asked, GainRow, article_gain, filled
+from .goodputs import costs_of, deciding_ratios, goodput_ratios, goodputs_of
 from .plan import Options, Path, Work, held_tokens
 from .reading import Reader, flag
 from .sending import TransferRow, priced_exposed
@@ -142,14 +143,14 @@ class BreakevenQuestion:
         solved = {field: breakeven(cases[0], _SOLVED[field], asked.objective) for field in wanted}
         exact = asked.objective == "goodput" or self._wants("reason")
         shown = exact or self._wants("goodput_mono_per_gpu", "goodput_disagg_per_gpu")
-        goodputs = _goodputs(cases if exact else cases[:1], asked.limits) if asked.limits and shown else []
+        goodputs = goodputs_of(cases if exact else cases[:1], asked.limits) if asked.limits and shown else []
         if self._wants_bits(work):
             solved["breakeven_kv_bits"] = breakeven(cases[0], "kv-bits", asked.objective, kv_case=self._at_bits(work, path, deployment, cases[0].work))
         osl_root = solved.get("breakeven_osl_tokens")
         turned = sign_turned_by(cases[0], _variants(cases[0], transfer_of(work, path, deployment, "low")), asked.objective) if self._wants("reason") else ()
-        ratios = _goodput_ratios(goodputs)
+        ratios = goodput_ratios(goodputs)
         if asked.limits and not exact and self._wants("verdict"):
-            ratios = _deciding_ratios(cases, asked.limits, goodput_edges(outcomes, asked.objective))
+            ratios = deciding_ratios(cases, asked.limits, goodput_edges(outcomes, asked.objective))
         if (ratios and isnan(ratios[0])) or (goodputs and not any(goodputs[0])):
             self._note_limits(cases[:1], asked.limits)
         verdict = decide(outcomes, asked.objective, goodput_ratios=ratios, breakeven_osl=osl_root, turned_by=turned)
@@ -161,7 +162,7 @@ class BreakevenQuestion:
         limit, limit_rate = self._limit(cases[0])
         threshold = self._threshold(cases[0])
         gpus = sides.mono.instances * sides.mono_tp * deployment.pp
-        costs = _costs(asked.price, gpus, expected, cases[0].work)
+        costs = costs_of(asked.price, gpus, expected, cases[0].work)
         return values._replace(
             objective=asked.objective,
             limit=limit,
@@ -180,7 +181,7 @@ class BreakevenQuestion:
         """Warn of the limits that even alone neither side meets at any rate."""
         given = {name: value for name, value in (limits or Limits())._asdict().items() if value is not None and name != "attainment"}
         alone = {name: Limits(attainment=limits.attainment if limits else None)._replace(**{name: value}) for name, value in given.items()}
-        unmet = [flag(f"slo_{name.removesuffix('_s')}") for name, only in alone.items() if not any(_goodputs(cases, only)[0])]
+        unmet = [flag(f"slo_{name.removesuffix('_s')}") for name, only in alone.items() if not any(goodputs_of(cases, only)[0])]
         words = " and ".join(unmet) if unmet else " with ".join(flag(f"slo_{name.removesuffix('_s')}") for name in given)
         notice = Notice(
             "limits-not-met", f"neither side meets {words} at any rate", "loosen them, or give faster GPUs, more tensor parallelism or a faster link"
@@ -233,6 +234,12 @@ class BreakevenQuestion:
         """Those of the transfer, and the GPUs."""
         gpus = {gpu.name: gpu for deployment in self.deployments for gpu in deployment[:3] if gpu is not None}
         found = self.transfer.sources(lengths)
+        engines = {path.engine.name: path.engine for path in self.transfer.paths}
+        for name, engine in engines.items():
+            said = Source(
+                engine.handover_s, "estimate", f"from about {1e3 * engine.handover_low_s:g} to {1e3 * engine.handover_high_s:g} ms are published", name
+            )
+            found[keyed("handover_s", name, len(engines))] = said
         for name, gpu in gpus.items():
             basis = "measured" if gpu.constants.basis == "fitted" else "estimate"
             found[f"compute_constants[{name}]" if len(gpus) > 1 else "compute_constants"] = Source(gpu.constants.basis, basis, gpu.constants.evidence, name)
@@ -254,40 +261,3 @@ def _root(field: str, solved: Any) -> Any:
     if field == "breakeven_ctx_tokens":
         return solved.intervals or None
     return solved.value
-
-
-def _goodput_ratios(goodputs: Sequence[tuple[float, float]]) -> list[float]:
-    """Split over monolithic, run by run; NaN first where neither side has any goodput in the expected run."""
-    ratios = [theirs / ours if ours else (inf if theirs else 1.0) for ours, theirs in goodputs]
-    return [nan, *ratios[1:]] if goodputs and not any(goodputs[0]) else ratios
-
-
-def _deciding_ratios(cases: Sequence[Case], limits: Limits, edges: Sequence[float]) -> list[float]:
-    """Goodput ratios that are right in what they say of the verdict, and no further; none where goodput cannot turn it.
-
-    The other runs only matter where the expected one lies beyond an edge.
-    """
-    ratios: list[float] = []
-    for case in cases if edges else ():
-        meets = mono_meets(case.work, case.mono, limits), disagg_meets(case.work, case.split, limits, case.transfer_s, case.derate)
-        ratio = rough_ratio(*meets, edges if not ratios else (1.0,), case.work.rate_per_s or 1.0)
-        ratios.append(1.0 if ratios and isnan(ratio) else ratio)
-        if isnan(ratio) or not any(ratio < edge < 1.0 or ratio > edge > 1.0 for edge in edges):
-            break
-    return ratios
-
-
-def _goodputs(cases: Sequence[Case], limits: Limits) -> list[tuple[float, float]]:
-    """Requests/s of both deployments within the limits, for every draw."""
-    return [(mono_goodput(case.work, case.mono, limits), disagg_goodput(case.work, case.split, limits, case.transfer_s, case.derate)) for case in cases]
-
-
-def _costs(price: float | None, gpus: float, outcome: Outcome, load: Load) -> tuple[float | None, float | None]:
-    if price is None:
-        return None, None
-    if load.concurrency is None:
-        rates = [load.rate_per_s, load.rate_per_s]
-    else:
-        rates = [outcome.mono.rate_per_s * outcome.mono.side.instances, outcome.disagg.pools.rate_per_s]
-    mono, disagg = (cost_per_mtok(gpus, price, rate, load.output_tokens) for rate in rates)
-    return mono, disagg

@@ -104,6 +104,7 @@ def filled(outcome: Outcome, sides: Sides, deployment: Deployment, verdict: Verd
     """Both sides' times; those of a side that saturates stay empty."""
     mono, disagg, pools = outcome.mono, outcome.disagg, outcome.disagg.pools
     given = mono.work
+    gaps = given.output_tokens > 1  # one token has no gap to the next
     gpus = dict.fromkeys(gpu.name for gpu in (deployment.prefill_gpu, deployment.decode_gpu) if gpu is not None)
     return GainRow(
         gpu="+".join(gpus) or None,
@@ -125,15 +126,15 @@ def filled(outcome: Outcome, sides: Sides, deployment: Deployment, verdict: Verd
         ttft_disagg_s=disagg.ttft_s,
         ttft_p90_mono_s=outcome.ttft_p90_mono_s,
         ttft_p90_disagg_s=outcome.ttft_p90_disagg_s,
-        tpot_mono_s=mono.tpot_s,
-        tpot_disagg_s=disagg.tpot_s,
-        itl_p99_mono_s=outcome.itl_p99_mono_s,
-        itl_p99_disagg_s=outcome.itl_p99_disagg_s,
+        tpot_mono_s=mono.tpot_s if gaps else None,
+        tpot_disagg_s=disagg.tpot_s if gaps else None,
+        itl_p99_mono_s=outcome.itl_p99_mono_s if gaps else None,
+        itl_p99_disagg_s=outcome.itl_p99_disagg_s if gaps else None,
         e2e_mono_s=mono.e2e_s,
         e2e_disagg_s=disagg.e2e_s,
         ttft_gain_s=outcome.gains.ttft_s,
-        tpot_gain_s=outcome.gains.tpot_s,
-        itl_p99_gain_s=outcome.gains.itl_p99_s,
+        tpot_gain_s=outcome.gains.tpot_s if gaps else None,
+        itl_p99_gain_s=outcome.gains.itl_p99_s if gaps else None,
         e2e_gain_s=outcome.gains.e2e_s,
         net_gain_s=verdict.net_gain_s,
         net_gain_low_s=verdict.net_gain_low_s,

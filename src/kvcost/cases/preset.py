@@ -12,7 +12,7 @@ from .plan import Options
 from .question import Ask, Question
 from .reading import Reader, flag
 
-__all__ = ["changed", "in_preset", "in_yaml_words", "placed", "placing", "preset_options", "under_typed"]
+__all__ = ["changed", "in_preset", "in_yaml_words", "over_preset", "placed", "placing", "preset_options", "under_typed"]
 
 # Options that name the same thing: one that is typed takes the others' place.
 _REPLACED = {
@@ -87,6 +87,14 @@ def placing(make: Ask, preset: PresetFile, typed: Options) -> Ask:
             raise (error if option in typed or option not in preset.places else placed(error, preset)) from None
 
     return asked
+
+
+def over_preset(make: Ask, reader: Reader, preset: PresetFile, typed: Options, known: Sequence[str]) -> tuple[Ask, Options]:
+    """A question and its options, with those of a preset below what was typed.
+
+    Raises KvcostError at the place of a word that cannot be read.
+    """
+    return placing(make, preset, typed), under_typed(preset_options(reader, preset), typed, known)
 
 
 def under_typed(options: Options, typed: Options, known: Iterable[str]) -> dict[str, Sequence[str]]:

@@ -163,9 +163,11 @@ def _overlap(engine: Engine, overlap: str, ctx: int) -> str:
 
 
 def on_lanes(send: _Send, work: Work) -> _Send:
-    """The path with the lanes and rails of a pair of TP sizes."""
-    lanes, rails = lanes_of(send.path.link, send.path.rails, work.prefill_tp, work.decode_tp)
-    return send._replace(lanes=lanes, rails=rails)
+    """The path with the rails that this work uses; what was measured on one port is an estimate for several."""
+    link = send.path.link
+    lanes, rails = lanes_of(link, send.path.rails, work.prefill_tp, work.decode_tp)
+    carried_over = lanes > 1 and link.scope == "port" and send.provenance == "measured"
+    return send._replace(lanes=lanes, rails=rails, provenance="estimate" if carried_over else send.provenance)
 
 
 def row_of(work: Work, ctx: int, prefix: int, found: _Cached, cut: _Cut, send: _Send) -> tuple[Any, ...]:

@@ -128,14 +128,14 @@ def answer(make: Ask, known: Sequence[str], values: Mapping[str, Any]) -> int:
 
 def _with_preset(name: str, make: Ask, reader: Reader, typed: Options, known: Sequence[str]) -> tuple[Ask, Options]:
     """The question and its options with those of a preset below what was typed."""
-    from ..cases.preset import placing, preset_options, under_typed
+    from ..cases.preset import over_preset
     from ..presets.read import MAX_BYTES, PresetReader
 
     if name == "-":
         preset = PresetReader().read(Path("stdin"), stdin_of("--preset").read(MAX_BYTES + 1).encode("utf-8", "surrogateescape"), "stdin")
     else:
         preset = PresetReader().read(Path(name))
-    return placing(make, preset, typed), under_typed(preset_options(reader, preset), typed, known)
+    return over_preset(make, reader, preset, typed, known)
 
 
 class _Watch:

@@ -107,7 +107,7 @@ def _queued_s(gaps: float, rate: float, stay_s: float, prompt_s: float, added_s:
     if first_s <= 0.0 or whole_s <= 0.0:
         return 0.0 if first_s <= 0.0 else whole_s
     kept = max(0.0, 1.0 - first_s / whole_s)
-    return whole_s * (1.0 - kept**gaps)
+    return whole_s * (1.0 - float(kept**gaps))
 
 
 def residual_s(step_s: float, added_s: float, rate: float, second: float = 1.0) -> float:

@@ -32,7 +32,7 @@ class Link(NamedTuple):
     rails: int = 0
     message_s: float = 0.0
     provenance: str = "user"
-    source: str = "given on the command line"
+    source: str = "a rate given, all of it taken as reached; --efficiency says otherwise"
     low_name: str = ""
     high_name: str = ""
     rate_provenance: str = "user"

@@ -79,7 +79,8 @@ def classes_of(outcomes: Sequence[Outcome], goodput_ratios: Sequence[float] = ()
     for metric in ("ttft", "tpot", "itl-p99", "e2e", "ttft-p90"):
         ratios = [_ratio(outcome, metric) for outcome in outcomes]
         if ratios and ratios[0] is not None:
-            found[metric] = classify(metric, [1.0 if ratio is None else ratio for ratio in ratios])
+            gapless = metric in ("tpot", "itl-p99") and outcomes[0].mono.work.output_tokens <= 1
+            found[metric] = "tie" if gapless else classify(metric, [1.0 if ratio is None else ratio for ratio in ratios])
     if goodput_ratios:
         found["goodput"] = classify("goodput", goodput_ratios)
     return found
@@ -192,11 +193,11 @@ def _saturation(outcome: Outcome) -> str:
 
 def _reason(outcome: Outcome, objective: str, classes: Mapping[str, Class], goodput_ratios: Sequence[float], breakeven_osl: BreakEven | float | None) -> str:
     if objective == "goodput" or (any((outcome.mono.limit, outcome.disagg.limit)) and goodput_ratios):
-        return _goodput_reason(goodput_ratios[0], classes["goodput"])
+        return _goodput_reason(goodput_ratios, classes["goodput"])
     idle = not outcome.mono.rate_per_s
     if objective != "all":
         return _objective_reason(outcome, objective, classes, idle)
-    ttft_s, tpot_s = outcome.gains.ttft_s or 0.0, outcome.gains.tpot_s or 0.0
+    ttft_s, tpot_s = outcome.gains.ttft_s or 0.0, 0.0 if outcome.mono.work.output_tokens <= 1 else outcome.gains.tpot_s or 0.0
     if idle:
         return f"with no load there is nothing to save: {_change(outcome, 'ttft')}"
     crowded = tpot_s < 0 and classes["tpot"] == "worse"
@@ -245,9 +246,12 @@ def _objective_reason(outcome: Outcome, objective: str, classes: Mapping[str, Cl
     return shown
 
 
-def _goodput_reason(ratio: float, found: Class) -> str:
-    if found == "tie":
+def _goodput_reason(ratios: Sequence[float], found: Class) -> str:
+    ratio, band = ratios[0], 1.0 + BANDS["goodput"]
+    if found == "tie" and 1.0 / band <= ratio <= band:
         return f"no difference in goodput beyond the error: {ratio:.2f}x per GPU"
+    if found == "tie":
+        return f"not sure: goodput per GPU within the limits is {ratio:.2f}x, {min(ratios):.2f}x to {max(ratios):.2f}x over the ends of constants and link"
     return f"goodput per GPU within the limits is {ratio:.2f}x that of the monolithic deployment"
 
 

@@ -11,8 +11,10 @@ from .plain import Line, Screen
 __all__ = ["show_breakeven"]
 
 Row = Mapping[str, Any]
+_BASES = {"line-rate": "at line rate", "achievable": "as achievable, engine's own time left out", "engine": "in the engine"}
 # Letters of the longest bar, the fewest on a narrow terminal, and what stands beside it.
 BAR_CELLS, LEAST_CELLS, BESIDE_BAR = 48, 12, 25
+A_PAGE = 16
 
 
 def show_breakeven(row: Row, sources: Mapping[str, Source], screen: Screen) -> None:
@@ -39,7 +41,7 @@ def show_breakeven(row: Row, sources: Mapping[str, Source], screen: Screen) -> N
         screen.text("has to be saved, by context and link", "bold")
         screen.table(_needed(row["saved_needed"]))
     screen.text("")
-    for line in _origins(sources):
+    for line in _origins(sources, row["basis"] == "engine"):
         screen.text(line, "dim")
 
 
@@ -53,7 +55,7 @@ def _title(row: Row) -> list[tuple[str, str]]:
         return [(title, "bold")]
     layout = (
         f"{row['mono_instances']:g} monolithic instances against {row['prefill_instances']} prefill (TP {row['prefill_tp']})"
-        f" and {row['decode_instances']} decode (TP {row['decode_tp']}), {row['weight_dtype']} weights, on {row['gpu']}"
+        f" and {row['decode_instances']} decode (TP {row['decode_tp']}), {row['weight_dtype']} weights, on {row['gpu']}; transfer {_BASES[row['basis']]}"
     )
     return [(title, "bold"), (layout, "")]
 
@@ -69,9 +71,13 @@ def _verdict(row: Row) -> list[Line]:
     if row["net_gain_s"] is not None:
         ends = row["net_gain_low_s"], row["net_gain_high_s"]
         span = f"{_signed(ends[0])} to {_signed(ends[1])}" if None not in ends else ""
-        what = {"all": "E2E", "goodput": "E2E"}.get(row["objective"], row["objective"])
-        lines.append(Line("net gain", _signed(row["net_gain_s"]), span, note=f"{what}, positive = disaggregation better"))
+        lines.append(Line("net gain", _signed(row["net_gain_s"]), span, note=f"{_gained(row)}, positive = disaggregation better"))
     return lines
+
+
+def _gained(row: Row) -> str:
+    """The quantity whose gain is the net gain and whose sign the roots are of."""
+    return {"all": "E2E", "goodput": "E2E"}.get(row["objective"], str(row["objective"]))
 
 
 _PAIRS = (
@@ -155,13 +161,13 @@ def _turning(row: Row) -> list[Line]:
     if row["breakeven_kv_bits"] is not None:
         turns.append(f"{row['breakeven_kv_bits']:,.3g} bits per KV element")
     if turns:
-        lines.append(Line("sign turns at", "; ".join(turns)))
+        lines.append(Line("sign turns at", "; ".join(turns), note=f"the nearest root of each, of the gain in {_gained(row)}"))
     if row["breakeven_ctx_tokens"]:
         spans = [f"{'any' if low is None else f'{low:,.0f}'} to {'any' if high is None else f'{high:,.0f}'}" for low, high in row["breakeven_ctx_tokens"]]
         lines.append(Line("gains at contexts", ", ".join(spans)))
     if row["limit"]:
         busy = "" if row["link_utilisation"] is None else f"; the link is {row['link_utilisation']:.1%} busy"
-        lines.append(Line("saturates first", f"{row['limit']}, at {row['limit_rate_per_s']:,.3g} requests/s{busy}"))
+        lines.append(Line("split saturates", f"{row['limit']} first, at {row['limit_rate_per_s']:,.3g} requests/s{busy}"))
     return lines + _advice(row)
 
 
@@ -174,8 +180,9 @@ def _advice(row: Row) -> list[Line]:
             for end, name in (("half_rate", "half the load"), ("higher_rate", "1.5x the load"))
             if row[f"threshold_{end}_tokens"]
         ]
-        note = "uncached tokens from which a prompt is worth sending: llm-d nonCachedTokens, Dynamo effective ISL" + "".join(f"; {end}" for end in ends)
-        lines.append(Line("router threshold", f"{row['threshold_tokens']:,.0f} tokens", note=note))
+        note = "uncached tokens from which this split sends a prompt: llm-d nonCachedTokens, Dynamo effective ISL" + "".join(f"; {end}" for end in ends)
+        tokens = f"{row['threshold_tokens']:,.0f} tokens" if row["threshold_tokens"] >= A_PAGE else f"none: below {A_PAGE} tokens"
+        lines.append(Line("router threshold", tokens, note=note))
     for field, name in (("layout", "best layouts"), ("runner_up", "runner-up"), ("layout_remark", "remark")):
         if row[field]:
             lines.append(Line(name, note=row[field]))
@@ -188,7 +195,7 @@ def _changes(row: Row) -> list[Column]:
     values = [_signed(change.net_gain_s) if known else show_time(change.breakeven_saved_s or 0.0) for change in row["what_if"]]
     return [
         Column("what would change it", [change.change for change in row["what_if"]], False),
-        Column("net gain" if known else "has to be saved", values, True),
+        Column(f"net gain, {_gained(row)}" if known else "has to be saved", values, True),
         Column("verdict", [change.verdict for change in row["what_if"]], False),
     ]
 
@@ -212,7 +219,11 @@ def _needed(found: Sequence[Any]) -> list[Column]:
     ]
 
 
-def _origins(sources: Mapping[str, Source]) -> Sequence[str]:
-    """What the answer rests on, a line an entry."""
-    shown = [(quantity.partition("[")[0], source) for quantity, source in sources.items() if quantity.startswith(("efficiency", "compute_constants", "t0_s"))]
+def _origins(sources: Mapping[str, Source], engine: bool) -> Sequence[str]:
+    """What the answer rests on, a line an entry; an engine's fixed time where it is in the figures."""
+    shown = [
+        (quantity.partition("[")[0], source)
+        for quantity, source in sources.items()
+        if quantity.startswith(("efficiency", "compute_constants", "handover_s", *(("t0_s",) if engine else ())))
+    ]
     return [f"{source.of}: {name.removesuffix('_s').replace('_', ' ')} ({source.provenance}); {source.source}" for name, source in shown]
