@@ -1,6 +1,7 @@
 """`kvcost check`: what it says of presets, and how it ends."""
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
@@ -228,3 +229,27 @@ def test_a_fault_of_a_preset_is_told_where_it_stands(kvcost, preset):
 def test_a_preset_from_standard_input(spawn):
     ran = spawn("transfer", "--preset", "-", "--format", "csv", "--columns", "link", "-q", input=SPLIT.encode())
     assert ran == (0, "link\nib_ndr\n", "")
+
+
+def test_what_is_no_file_waits_for_nothing_and_hides_nothing(kvcost, preset, tmp_path):
+    preset()
+    os.mkfifo(tmp_path / "pipe.yaml")
+    ran = kvcost("check", ".", "", "x" * 300, "--json")
+    assert ran.code == 2
+    assert {row["preset"] for row in json.loads(ran.out)["rows"]} == {"a.yaml"}
+    assert ran.err.count("there is no such file or folder") == 2
+
+
+def test_a_file_whose_name_is_no_text_is_in_every_report(kvcost, preset, tmp_path):
+    (tmp_path / os.fsdecode(b"\xff.yaml")).write_text(SPLIT + "  descriptors: '< 1'\n")
+    assert kvcost("check", ".", "--report", "sarif=r.sarif", "--report", "junit=r.xml", "-q").code == 1
+    assert "%FF.yaml" in (tmp_path / "r.sarif").read_text()
+
+
+def test_a_limit_that_several_inherit_is_a_finding_of_each(kvcost, preset, tmp_path):
+    preset(SPLIT + "  descriptors: '< 1'\n", "base.yaml")
+    preset("extends: base.yaml\n", "heir.yaml")
+    kvcost("check", ".", "--report", "sarif=r.sarif", "-q")
+    texts = [result["message"]["text"] for result in json.loads((tmp_path / "r.sarif").read_text())["runs"][0]["results"]]
+    assert any(text.startswith("heir.yaml: ") for text in texts)
+    assert len(set(texts)) == len(texts) == 2

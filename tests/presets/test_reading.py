@@ -1,6 +1,7 @@
 """Preset files: their words as options, merged with what they build on, each with its place."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,10 @@ from pydantic import ValidationError
 
 from kvcost.cases.breakeven import BREAKEVEN_OPTIONS
 from kvcost.cases.preset import in_yaml_words
+from kvcost.errors import KvcostError
 from kvcost.presets.form import Preset
 from kvcost.presets.keys import OPTION_OF, PATH_OF, SECTIONS, TEXTS, TITLES, words_of
+from kvcost.presets.read import PresetReader
 
 WHOLE = """\
 model: llama2-70b
@@ -161,7 +164,11 @@ def test_a_model_is_beside_the_file_that_names_it(read, folder):
         ("extends: b.yaml", "a.yaml:1:10", "there is no file b.yaml", "relative to the folder"),
         ("extends: 5", "a.yaml:1:10", "extends names another preset", "base.yaml"),
         ("extends: a.yaml", "a.yaml:1:10", "runs in a circle: a.yaml -> a.yaml", "out of the circle"),
-        ("extends: .", "a.yaml:1:10", "there is no file", "relative"),
+        ('extends: "a\\0b.yaml"', "a.yaml:1:10", "names a file that is no preset", "ends in .yaml"),
+        ("extends: /etc/passwd", "a.yaml:1:10", "names a file that is no preset", "ends in .yaml"),
+        ("workload: {isl: 1:30}", "a.yaml:1:17", "YAML reads 1:30 as the number 90", "quote it"),
+        ("workload: {rate: 010}", "a.yaml:1:18", "YAML reads 010 as the number 8", "write 8"),
+        ("extends: .", "a.yaml:1:10", "names a file that is no preset", "ends in .yaml"),
         ("a: &a [1, 1]\nb: *c", "a.yaml:2:4", "undefined alias", "syntax"),
         ("model: " + "[" * 100 + "]" * 100, "a.yaml:1:", "nesting", "anchors"),
     ],
@@ -223,3 +230,26 @@ def test_both_forms_accept_the_same(values):
             if value is not None:
                 given_values[path] = value
         assert words == given_values
+
+
+def test_a_link_to_a_preset_extends_what_lies_beside_the_link(folder):
+    (folder(mid="extends: base.yaml") / "x").mkdir()
+    reader = PresetReader()
+    for name, link in (("x", "100gbe"), ("y", "25gbe")):
+        inside = folder() / name
+        inside.mkdir(exist_ok=True)
+        (inside / "base.yaml").write_text(f"link: {link}\n")
+        (inside / "l.yaml").symlink_to("../mid.yaml")
+        (inside / "p.yaml").write_text("extends: l.yaml\n")
+        assert reader.read(Path(name, "p.yaml")).options["link"] == [link]
+
+
+def test_how_many_extend_one_another_does_not_hang_on_what_was_read_before(folder):
+    chain = {f"p{number}": f"extends: p{number - 1}.yaml" if number else "model: x" for number in range(14)}
+    folder(**chain)
+    reader = PresetReader()
+    for number in range(10):
+        reader.read(Path(f"p{number}.yaml"))
+    for again in (reader, PresetReader()):
+        with pytest.raises(KvcostError, match="more than 10 presets"):
+            again.read(Path("p12.yaml"))

@@ -92,7 +92,7 @@ def answer(
     command: str,
     *,
     preset: str | PathLike[str] | None = None,
-    catalog: Catalog | None = None,
+    catalog: Catalog | str | PathLike[str] | None = None,
     columns: Sequence[str] | None = None,
     view: str = "serving",
     explain: bool = False,
@@ -113,7 +113,7 @@ def answer(
     Raises KvcostError for an unknown command, option or column, for words that cannot be read and combinations that cannot be served.
     """
     make, known = _asked(command)
-    catalog = catalog or Catalog()
+    catalog = catalog if isinstance(catalog, Catalog) else Catalog(catalog or ())
     reader = Reader(catalog, ModelFinder(catalog, view))
     if columns is not None:
         reader.wanted_order, reader.wanted = tuple(columns), frozenset(columns)
@@ -133,7 +133,7 @@ def rows(
     command: str,
     *,
     preset: str | PathLike[str] | None = None,
-    catalog: Catalog | None = None,
+    catalog: Catalog | str | PathLike[str] | None = None,
     columns: Sequence[str] | None = None,
     view: str = "serving",
     explain: bool = False,

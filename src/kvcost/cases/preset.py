@@ -20,8 +20,8 @@ _REPLACED = {
     "gpu": ("prefill_gpu", "decode_gpu", "mono_gpu"),
     "rate": ("concurrency",),
     "concurrency": ("rate",),
-    "link": ("path", "bandwidth"),
-    "path": ("link", "bandwidth"),
+    "link": ("path", "bandwidth", "efficiency"),
+    "path": ("link", "bandwidth", "efficiency"),
     "gpus_total": ("prefill_instances", "decode_instances", "mono_instances", "prefill_tp", "decode_tp", "mono_tp"),
 }
 _BOTH_POOLS = {"tp": "prefill.tp and decode.tp", "gpu": "prefill.gpu and decode.gpu"}
@@ -51,7 +51,7 @@ def in_yaml_words(text: str) -> str:
 def placed(error: KvcostError, preset: PresetFile) -> KvcostError:
     """An error of an option as an error of the file: at the option's word, or at the file's start where it is not given."""
     if error.where and not error.where.startswith("--"):
-        return error
+        return KvcostError(f"{error.where}: {error.message}", hint=error.hint, where=str(preset.places.get("model", preset.top)))
     option = error.where.removeprefix("--").replace("-", "_")
     candidates = (option, f"prefill_{option}", f"decode_{option}")
     place = next((preset.places[name] for name in candidates if name in preset.places), preset.top)
@@ -100,13 +100,16 @@ def over_preset(make: Ask, reader: Reader, preset: PresetFile, typed: Options, k
 def under_typed(options: Options, typed: Options, known: Iterable[str]) -> dict[str, Sequence[str]]:
     """A preset's options below those that were typed, as far as the command knows them.
 
-    A command without pools takes what both pools have in common.
+    A command without pools takes what both pools have in common. Raises KvcostError where they differ in it.
     """
     names = frozenset(known)
     given: dict[str, Sequence[str]] = {option: words for option, words in options.items() if option in names}
     for option in ("tp", "gpu"):
         pools = [options.get(f"{pool}_{option}") for pool in ("prefill", "decode")]
-        if option in names and f"prefill_{option}" not in names and pools[0] is not None and pools[0] == pools[1]:
+        if option in names and f"prefill_{option}" not in names and option not in typed and pools[0] is not None:
+            if pools[1] is not None and pools[0] != pools[1]:
+                hint = f"give {flag(option)} {pools[0][0]} for the prefill pool, or {pools[1][0]} for the decode pool"
+                raise KvcostError(f"the preset's pools differ in {option}", where=flag(option), hint=hint)
             given[option] = pools[0]
     for option in typed:
         for other in _REPLACED.get(option, ()):

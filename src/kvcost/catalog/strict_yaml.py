@@ -17,6 +17,9 @@ MAX_NODES = 200_000
 CATALOG_FORM = "see the catalog files of the package for the form"
 _Path = tuple[str | int, ...]
 _FLOAT_LIKE = re.compile(r"[+-]?\d+(\.\d*)?[eE]\d+")
+# Numbers to base 8, 2, 16 and 60 that people mean otherwise: 010 is 8, and 1:30 is 90.
+_TRAP = re.compile(r"[-+]?(0[0-9_bBxXoO]|[0-9_]+:)")
+_NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _BOOLEAN_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false"}
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -102,6 +105,9 @@ class _Reader:
             return self.mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
+        if node.tag in _NUMBER_TAGS and _TRAP.match(node.value):
+            read = self.scalars.construct_object(node)
+            raise self.fail(node, f"YAML reads {node.value} as the number {read}", f"write {read}, or quote it: '{node.value}'")
         try:
             return self.scalars.construct_object(node)
         except (yaml.YAMLError, ValueError, LookupError, AttributeError):  # the last two: a tag that does not fit, such as !!bool maybe

@@ -23,21 +23,28 @@ def preset_files(paths: Iterable[str]) -> Iterator[Path | KvcostError]:
     """
     seen: set[str] = set()
     for word in paths:
-        path = Path(word)
-        if word == STDIN:
+        path, kind = Path(word), _kind(word)
+        if word == STDIN or kind == "file":
             found: Iterable[Path] = (path,)
-        elif path.is_dir():
+        elif kind == "folder":
             found = _inside(path)
-        elif path.exists():
-            found = (path,)
         else:
             yield KvcostError("there is no such file or folder", where=word, hint="give preset files, folders of them, or - for standard input")
             continue
         for file in found:
-            key = os.path.realpath(file)
+            # The same file in another folder has other defaults.
+            key = os.path.join(os.path.realpath(file.parent), file.name)  # noqa: PTH118
             if key not in seen:
                 seen.add(key)
                 yield file
+
+
+def _kind(word: str) -> str:
+    """A folder, a file, or nothing that there is."""
+    try:
+        return "folder" if word and Path(word).is_dir() else "file" if word and Path(word).exists() else ""
+    except (OSError, ValueError):  # longer than a name may be, or with a NUL
+        return ""
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -46,6 +53,8 @@ def _inside(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
         for name in sorted(names):
             if name.endswith(_SUFFIXES) and not name.startswith((".", "_")):
+                if (Path(base) / name).exists() and not (Path(base) / name).is_file():
+                    continue  # a pipe or a device would wait for ever
                 count += 1
                 if count > MAX_FILES:
                     raise KvcostError(f"the folder holds more than {MAX_FILES:,} presets", where=str(folder), hint="check its folders one by one")

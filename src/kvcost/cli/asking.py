@@ -116,6 +116,7 @@ def answer(make: Ask, known: Sequence[str], values: Mapping[str, Any]) -> int:
     explain = values["explain"]
     if explain and style.format in ("csv", "tsv", "markdown"):
         raise KvcostError(f"--explain does not fit into {style.format}", where="--explain", hint="use --format table, json or jsonl")
+    _check_stdin({option: values.get(option) for option in ("preset", "input", *known)})
     options: Options = {option: _expanded(values[option], flag(option)) for option in known if values.get(option)}
     if values["preset"] is not None:
         make, options = _with_preset(values["preset"], make, reader, options, known)
@@ -126,11 +127,20 @@ def answer(make: Ask, known: Sequence[str], values: Mapping[str, Any]) -> int:
     return _answer_cases(values["input"], make, reader, options, known, style, watch, explain=explain)
 
 
+def _check_stdin(values: Mapping[str, Any]) -> None:
+    """Raises KvcostError where two options would read standard input, which can be read once."""
+    readers = [flag(option) for option, words in values.items() if words == "-" or (isinstance(words, list) and "-" in words)]
+    if len(readers) > 1:
+        raise KvcostError("standard input can be read once", where=" and ".join(readers), hint="give a file in place of one -")
+
+
 def _with_preset(name: str, make: Ask, reader: Reader, typed: Options, known: Sequence[str]) -> tuple[Ask, Options]:
     """The question and its options with those of a preset below what was typed."""
     from ..cases.preset import over_preset
     from ..presets.read import MAX_BYTES, PresetReader
 
+    if not name.strip():
+        raise KvcostError("an empty value", where="--preset", hint="name a preset file, or leave the option out")
     if name == "-":
         preset = PresetReader().read(Path("stdin"), stdin_of("--preset").read(MAX_BYTES + 1).encode("utf-8", "surrogateescape"), "stdin")
     else:

@@ -47,11 +47,19 @@ class PresetFile(NamedTuple):
     top: Place
 
 
+class _Extended(NamedTuple):
+    """A file on top of what it extends: its tree, the folders of all these files, and how many of them stand on one another."""
+
+    tree: Node
+    folders: tuple[Path, ...]
+    depth: int
+
+
 class PresetReader:
     """Reads presets; files that several of them share are read once."""
 
     def __init__(self) -> None:
-        self._read: dict[str, tuple[Node, tuple[Path, ...]]] = {}
+        self._read: dict[str, _Extended] = {}
 
     def read(self, path: Path, text: bytes | None = None, name: str = "") -> PresetFile:
         """The preset of a file, or of `text` that stands for one in the folder of `path`.
@@ -70,44 +78,51 @@ class PresetReader:
 
     def _whole(self, path: Path, text: bytes | None, name: str) -> Node:
         """The tree of a file on top of what it extends, and below all of it the defaults of their folders, its own folder's last."""
-        extended, folders = self._extended(path, text, name, ())
+        extended, folders, _ = self._extended(path, text, name, ())
         whole = Node({}, extended.place, extended.key)
         for folder in (*(other for other in folders if other != path.parent), path.parent):
             defaults = folder / DEFAULTS
-            if _is_file(defaults) and (text is not None or os.path.realpath(defaults) != os.path.realpath(path)):
-                whole = laid_over(whole, self._extended(defaults, None, str(defaults), ())[0])
+            if _is_file(defaults) and (text is not None or _key(defaults) != _key(path)):
+                whole = laid_over(whole, self._extended(defaults, None, str(defaults), ()).tree)
         return laid_over(whole, extended)
 
-    def _extended(self, path: Path, text: bytes | None, name: str, chain: tuple[str, ...]) -> tuple[Node, tuple[Path, ...]]:
-        """The tree of a file on top of what it extends, and the folders of all these."""
-        key = os.path.realpath(path)
+    def _extended(self, path: Path, text: bytes | None, name: str, chain: tuple[str, ...]) -> _Extended:
+        """A file on top of what it extends."""
+        key = _key(path)
         if text is None and key in self._read:
             return self._read[key]
         tree = tree_of(_document(path, text, name))
         if not isinstance(tree.value, dict):
             raise KvcostError("a preset is a mapping of keys to values", where=str(tree.place), hint=FORM)
         tree, extends = _without_extends(tree)
-        whole, folders = Node({}, tree.place, tree.key), {path.parent: None}
+        whole, folders, depth = Node({}, tree.place, tree.key), {path.parent: None}, 0
         for base in _bases(extends):
-            below, others = self._base(path, base, (*chain, key) if text is None else chain)
-            whole, folders = laid_over(whole, below), {**dict.fromkeys(others), **folders}
-        found = laid_over(whole, tree), tuple(folders)
+            below = self._base(path, base, (*chain, key) if text is None else chain)
+            whole, folders, depth = laid_over(whole, below.tree), {**dict.fromkeys(below.folders), **folders}, max(depth, below.depth)
+        found = _Extended(laid_over(whole, tree), tuple(folders), depth + 1)
         if text is None:
             self._read[key] = found
         return found
 
-    def _base(self, path: Path, base: Node, chain: tuple[str, ...]) -> tuple[Node, tuple[Path, ...]]:
+    def _base(self, path: Path, base: Node, chain: tuple[str, ...]) -> _Extended:
         """The preset that a file extends."""
         target = path.parent / base.value
         where = str(base.place)
-        if os.path.realpath(target) in chain:
+        if _key(target) in chain:
             names = " -> ".join(os.path.basename(name) for name in (*chain, base.value))  # noqa: PTH119
             raise KvcostError(f"extends runs in a circle: {names}", where=where, hint="take one extends out of the circle")
-        if len(chain) >= MAX_CHAIN:
-            raise KvcostError(f"more than {MAX_CHAIN} presets extend one another", where=where, hint="extend a preset that stands nearer to the first")
         if not _is_file(target):
             raise KvcostError(f"there is no file {base.value} to extend", where=where, hint=f"the path is relative to the folder of {path.name}")
+        # A file that was read before may stand on others; one that was not is only read where it may stand at all.
+        known = self._read.get(_key(target))
+        if len(chain) + (known.depth if known else 1) > MAX_CHAIN:
+            raise KvcostError(f"more than {MAX_CHAIN} presets extend one another", where=where, hint="extend a preset that stands nearer to the first")
         return self._extended(target, None, os.path.normpath(target), chain)
+
+
+def _key(path: Path) -> str:
+    """What a file is by: its folder and its name there, since what it extends lies relative to that folder."""
+    return os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118
 
 
 def _document(path: Path, text: bytes | None, name: str) -> Document:
@@ -138,6 +153,9 @@ def _bases(extends: Node | None) -> list[Node]:
     names = extends.value if isinstance(extends.value, list) else [extends.value]
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
         raise KvcostError("extends names another preset, or a list of them", where=str(extends.place), hint="write extends: base.yaml")
+    for name in names:
+        if not name.isprintable() or not name.endswith((".yaml", ".yml")):
+            raise KvcostError(f"extends names a file that is no preset: {name!r}", where=str(extends.place), hint="a preset ends in .yaml or .yml")
     return [extends._replace(value=name) for name in names]
 
 

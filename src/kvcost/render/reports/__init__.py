@@ -25,4 +25,4 @@ def relative_file(file: str) -> str:
 def relative_uri(file: str) -> str:
     """The same as a URI reference."""
     path = relative_file(file)
-    return f"file://{quote(path)}" if path.startswith("/") else quote(path)
+    return f"file://{quote(os.fsencode(path))}" if path.startswith("/") else quote(os.fsencode(path))

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from ... import __version__
 from ...cases.quantities import QUANTITIES
 from ...check.findings import BAD_PRESET, Finding
+from ..cells import harmless
 from . import relative_uri
 
 __all__ = ["write_sarif"]
@@ -53,12 +54,19 @@ def _result(finding: Finding, rules: Sequence[str]) -> dict[str, Any]:
         "ruleId": finding.rule,
         "ruleIndex": rules.index(finding.rule),
         "level": finding.level,
-        "message": {"text": finding.text},
+        # A limit of a file that several presets extend is a finding of each.
+        "message": {"text": finding.text if finding.preset == finding.file else f"{harmless(finding.preset)}: {finding.text}"},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"kvcostLimit/v1": _fingerprint(uri, finding)},
     }
     if finding.row is not None:
-        result["properties"] = {"value": finding.row.value, "bound": finding.row.bound, "excess": finding.row.excess, "change": finding.row.change}
+        result["properties"] = {
+            "preset": finding.preset.encode("utf-8", "replace").decode(),
+            "value": finding.row.value,
+            "bound": finding.row.bound,
+            "excess": finding.row.excess,
+            "change": finding.row.change,
+        }
     return result
 
 
