@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import kvcost
 from kvcost.cases import reading
 from kvcost.cases.breakeven import BreakevenQuestion
 from kvcost.cases.gain import ask_breakeven
@@ -249,3 +250,47 @@ def test_a_reason_asked_alone_is_the_reason_of_the_whole_answer(kvcost):
     (row,) = json.loads(kvcost(*words, "--json").out)["rows"]
     (alone,) = json.loads(kvcost(*words, "--json", "--columns", "reason").out)["rows"]
     assert alone["reason"] == row["reason"]
+
+
+PUSHED = {"model": "llama2-70b", "ctx": "4k", "osl": 256, "gpu": "h100", "tp": 8, "link": "100gbe", "rate": 2, "overlap": "push"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"prefill_time": "150ms", "cached": "90%"},
+        {"cached": "90%"},
+        {"engine": "splitwise", "cached": "90%", "overlap": None},
+        {"transfer_time": "5ms"},
+        {"transfer_time": "5ms", "overlap": "serial"},
+        {"overlap": "decode-start"},
+        {"overlap": "serial"},
+    ],
+)
+def test_the_exposed_transfer_of_a_row_is_the_one_that_its_gain_is_priced_with(more):
+    (row,) = kvcost.rows("breakeven", **PUSHED | more)
+    step = row["decode_step_s"] if row["first_token"] == "decode" else 0.0
+    assert row["breakeven_saved_s"] - row["handover_s"] - step == pytest.approx(row["exposed_s"], rel=1e-9)
+    if "transfer_time" in more:
+        assert (row["transfer_s"], row["transfer_low_s"], row["provenance"]) == (0.005, 0.005, "user")
+    if row["first_token"] == "decode":
+        parts = ("prefill_wait_s", "prefill_s", "handover_s", "link_wait_s", "exposed_s", "admission_s", "decode_step_s")
+        assert sum(row[part] for part in parts) == pytest.approx(row["ttft_disagg_s"], rel=1e-9)
+
+
+def test_the_columns_asked_for_change_neither_values_nor_order():
+    question = PUSHED | {
+        "rate": [1, 2],
+        "link": ["100gbe", "ib-ndr"],
+        "engine": ["vllm-nixl", "sglang-mooncake"],
+        "osl": [64, 256],
+        "objective": ["all", "ttft"],
+    }
+    few = ["link", "engine", "osl_tokens", "rate_per_s", "objective", "net_gain_s", "verdict", "transfer_s"]
+    cheap = kvcost.rows("breakeven", **question, columns=few)
+    whole = kvcost.rows("breakeven", **question, columns=[*few, "exposed_s", "ttft_mono_s"])
+    assert [tuple(row[field] for field in few[:5]) for row in cheap] == [tuple(row[field] for field in few[:5]) for row in whole]
+    for one, other in zip(cheap, whole, strict=True):
+        assert one["net_gain_s"] == pytest.approx(other["net_gain_s"], rel=1e-9)
+        assert (one["verdict"], one["transfer_s"]) == (other["verdict"], other["transfer_s"])
+        assert other["exposed_s"] is not None

@@ -19,9 +19,9 @@ from .deployment import DEPLOYMENT_OPTIONS, EXPECTED_FIRST, Builder, Deployment,
 from .document import Source, keyed
 from .gains import Asked, GainRow, article_gain, filled
 from .goodputs import costs_of, deciding_ratios, goodput_ratios, goodputs_of
-from .plan import Options, Path, Work, held_tokens
+from .plan import Options, Path, Work, held_tokens, measured_s
 from .reading import Reader, flag
-from .sending import TransferRow, priced_exposed
+from .sending import TransferRow, with_exposed, with_time
 from .transfer import TRANSFER_OPTIONS, TransferQuestion
 
 __all__ = ["BREAKEVEN_OPTIONS", "BreakevenQuestion"]
@@ -109,8 +109,16 @@ class BreakevenQuestion:
         self, work: Work, path: Path, row: TransferRow, deployment: Deployment, osl: int | None, load: tuple[float | None, int | None], asked: Asked
     ) -> tuple[TransferRow, GainRow]:
         """What splitting gains for one transfer, and the transfer with what its modelled compute hides of it."""
+        new_tokens = row.ctx_tokens - held_tokens(deployment.cached, row.ctx_tokens)
+        row = with_time(row, deployment.transfer_s)
+        if path.overlap != "serial" and deployment.transfer_s is not None:
+            prefill_s = None if path.prefill_times is None else measured_s(path.prefill_times, row.ctx_tokens)
+            row = with_exposed(row, path, work.layers, new_tokens, prefill_s, path.decode_step_s)
         gain = self._gain(work, path, row, deployment, osl, load, asked)
-        return priced_exposed(row, path, work.layers, gain.prefill_s, gain.decode_step_s), gain
+        if path.overlap != "serial" and gain.prefill_s is not None:
+            # The compute times that the gain is priced with, not those of a whole prompt.
+            row = with_exposed(row, path, work.layers, new_tokens, gain.prefill_s, gain.decode_step_s)
+        return row, gain
 
     def _commented(self, row: TransferRow, gain: GainRow) -> GainRow:
         """The one answer of a question asked by a person, with what `comment` adds to it."""

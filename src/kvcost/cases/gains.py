@@ -171,7 +171,7 @@ def article_gain(
     net gain = saved - exposed, with the saving given as a time or as a share of the prefill time.
     """
     handover = path.engine.handover_s if deployment.handover_s is None else deployment.handover_s
-    exposed = deployment.transfer_s if deployment.transfer_s is not None else row.exposed_s
+    exposed = row.exposed_s
     needed = None if exposed is None else saved_needed_s(exposed, handover, path.engine.first_token, path.decode_step_s)
     utilisation = None
     common = GainRow(

@@ -7,12 +7,12 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from ..cost.kv import KvLayout, held_bytes, marginal_bytes, reserved_bytes, state_bytes
-from ..cost.overlap import exposed_time
-from ..cost.transfer import Engine, LinkTimes, lanes_of, link_times
+from ..cost.overlap import exposed_time, overlap_used
+from ..cost.transfer import LinkTimes, lanes_of, link_times
 from ..cost.wire import WireBytes, wire_bytes
 from .plan import Path, Work, measured_s
 
-__all__ = ["TransferRow", "cached", "on_lanes", "one_row", "priced_exposed", "row_of", "sends_of"]
+__all__ = ["TransferRow", "cached", "on_lanes", "one_row", "row_of", "sends_of", "with_exposed", "with_time"]
 
 
 class TransferRow(NamedTuple):
@@ -157,11 +157,6 @@ def _headline(times: LinkTimes, basis: str) -> tuple[float, float, float]:
     return line_rate, line_rate, line_rate
 
 
-def _overlap(engine: Engine, overlap: str, ctx: int) -> str:
-    """The overlap that the engine uses at this length: some push only from a length on."""
-    return "serial" if overlap == "push" and ctx < engine.push_from_tokens else overlap
-
-
 def on_lanes(send: _Send, work: Work) -> _Send:
     """The path with the rails that this work uses; what was measured on one port is an estimate for several."""
     link = send.path.link
@@ -181,7 +176,7 @@ def row_of(work: Work, ctx: int, prefix: int, found: _Cached, cut: _Cut, send: _
     overlap = path.overlap
     exposed_s: float | None = transfer_s
     if overlap != "serial":
-        overlap = _overlap(path.engine, overlap, ctx)
+        overlap = overlap_used(overlap, ctx, path.engine.push_from_tokens)
         exposed_s = exposed_time(
             overlap,
             transfer_s,
@@ -238,9 +233,15 @@ def one_row(work: Work, path: Path, ctx: int, prefix: int) -> tuple[TransferRow,
     return TransferRow._make(row_of(work, ctx, prefix, found, cut, on_lanes(send, work))), found.codec_s
 
 
-def priced_exposed(row: TransferRow, path: Path, layers: int, prefill_s: float | None, decode_step_s: float | None) -> TransferRow:
-    """The row with what is exposed under modelled compute times, where no measured ones were given."""
-    if row.exposed_s is not None:
+def with_time(row: TransferRow, transfer_s: float | None) -> TransferRow:
+    """The row with a measured transfer in place of the priced one; all of it exposed until `with_exposed` says otherwise."""
+    if transfer_s is None:
         return row
-    exposed = exposed_time(row.overlap, row.transfer_s, layers, prefill_s=prefill_s, decode_step_s=decode_step_s, floor_s=path.engine.push_floor_s)
-    return row._replace(exposed_s=exposed)
+    return row._replace(transfer_s=transfer_s, transfer_low_s=transfer_s, transfer_high_s=transfer_s, exposed_s=transfer_s, provenance="user")
+
+
+def with_exposed(row: TransferRow, path: Path, layers: int, new_tokens: int, prefill_s: float | None, decode_step_s: float | None) -> TransferRow:
+    """The row with what these compute times leave exposed of its transfer, for a prompt of which `new_tokens` are computed."""
+    overlap = overlap_used(path.overlap, new_tokens, path.engine.push_from_tokens)
+    exposed = exposed_time(overlap, row.transfer_s, layers, prefill_s=prefill_s, decode_step_s=decode_step_s, floor_s=path.engine.push_floor_s)
+    return row._replace(overlap=overlap, exposed_s=exposed)

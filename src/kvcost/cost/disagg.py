@@ -16,7 +16,7 @@ from math import exp, inf, isfinite
 from typing import NamedTuple
 
 from .load import link_wait, pool_wait_s, router_factor
-from .overlap import exposed_time
+from .overlap import exposed_time, overlap_used
 from .roots import least_fixed_point
 from .serving import Cap, Split, Work, length_moments
 from .steps import Curves
@@ -124,7 +124,7 @@ def with_transfer(found: Pools, transfer_s: float) -> Disagg:
     ports = side.link_ports
     factor = router_factor(side.router, side.prefill_servers)
     utilisation, wait_s, wait_high_s = link_wait(found.rate_per_s, transfer_s, ports, side.prefill_servers, found.prefill_s, found.prefill_wait_s, factor)
-    overlap = side.overlap if side.overlap != "push" or work.new_tokens >= side.push_from_tokens else "serial"
+    overlap = overlap_used(side.overlap, work.new_tokens, side.push_from_tokens)
     hidden = exposed_time(overlap, transfer_s, side.layers, prefill_s=found.prefill_s, decode_step_s=found.step_s, floor_s=side.push_floor_s)
     exposed_s = transfer_s if hidden is None else hidden
     if found.limit or wait_s == inf:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import KvcostError
 
-__all__ = ["OVERLAPS", "exposed_time"]
+__all__ = ["OVERLAPS", "exposed_time", "overlap_used"]
 
 OVERLAPS = ("serial", "push", "decode-start")
 
@@ -41,3 +41,14 @@ def exposed_time(
     layers = max(1, layers)
     hidden = max(transfer_s / layers, transfer_s - compute_s + compute_s / layers)
     return min(transfer_s, max(hidden, floor_s if overlap == "push" else 0.0))
+
+
+def overlap_used(overlap: str, new_tokens: float, push_from_tokens: float) -> str:
+    """The overlap of a prompt of which `new_tokens` are computed: engines that push do so from a length on.
+
+    >>> overlap_used("push", 511, 512), overlap_used("push", 512, 512), overlap_used("decode-start", 1, 512)
+    ('serial', 'push', 'decode-start')
+
+    Source: Splitwise (ISCA'24) section 4.3: one layer behind the other only from 512 prompt tokens on.
+    """
+    return "serial" if overlap == "push" and new_tokens < push_from_tokens else overlap
