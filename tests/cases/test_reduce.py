@@ -140,6 +140,13 @@ def test_what_the_user_says_of_a_technique():
     assert "20 of 80 layers" in rows["select-layers"]["quality"]
 
 
+def test_a_formats_name_is_a_techniques_too():
+    assert rows_of(technique=["int4:g64,kivi2,nvfp4"]).keys() == {"none", "int4-g64", "kivi-2bit", "nvfp4"}
+    assert rows_of(model=["deepseek-v3"], technique=["fp8_ds_mla"]).keys() == {"none", "fp8-ds-mla"}
+    plain, hyphened = (rows_of(mix=[f"fp16:4,{name}:rest"])["sinks-int4"] for name in ("int4:g64", "int4-g64"))
+    assert plain["kv_fraction"] == hyphened["kv_fraction"]
+
+
 def test_a_prefix_that_is_held_is_in_every_row_and_told_in_its_own():
     rows = rows_of(prefix_hit=["1024"], **{"with": ["prefix-hit,fp8"]})
     assert rows["none"]["wire_bytes"] == rows["prefix-hit"]["wire_bytes"] == 1342177280 * 3 // 4
