@@ -163,7 +163,19 @@ def test_what_nobody_said_is_called_a_what_if():
 
 
 def test_layers_of_another_model_do_not_apply():
-    assert "llama3.1-8b has 32 layers, not 80" in notes_of(model=["llama3.1-8b"], layers=["40/80"])["not-applicable"]
+    both = {"model": ["llama2-70b,llama3.1-8b"], "technique": ["select-layers"]}
+    assert "llama3.1-8b has 32 layers, not 80" in notes_of(**both, layers=["40/80"])["not-applicable"]
+    with pytest.raises(KvcostError, match=r"llama2-70b has 80 layers, not 81$"):
+        answered({**PLAIN, **both, "layers": ["81"]})
+
+
+def test_what_no_technique_shown_heeds_is_said():
+    given = {"mix": ["fp16:rest"], "budget": ["30%"], "keep": ["30%"], "layers": ["40"]}
+    document = answered({**PLAIN, **given, "technique": ["fp8,keep-tokens"], "with": ["fp8,layers"]})[1]
+    said = [notice.message for notice in document.notices if notice.code == "without-effect"]
+    assert [message.split()[0] for message in said] == ["--mix", "--budget"]
+    assert "sinks-int4 is not among" in said[0]
+    assert "without-effect" not in notes_of(**given)
 
 
 def test_formats_are_stored_and_codecs_are_not():
@@ -427,6 +439,8 @@ BAD = [
     (("--with", "fp8,nonsense"), "unknown technique 'nonsense'"),
     (("--technique", "fp9"), "unknown technique 'fp9'"),
     (("--layers", "90/80"), "90 of 80 layers"),
+    (("--layers", "100"), "--layers: llama2-70b has 80 layers, not 100\nhint: write 1 to 80, such as 40/80"),
+    (("--layers", "40/60"), "--layers: llama2-70b has 80 layers, not 60"),
     (("--layers", "0"), "--layers"),
     (("--budget", "20%"), "cannot go below a budget of 25 %"),
     (("--budget", "30%", "--budget", "50%"), "several values"),
@@ -467,3 +481,14 @@ def test_asked_by_name_and_not_there_is_said():
     rows, document = answered({**PLAIN, "link": ["nvlink4"], "technique": ["rdma"]})
     assert [row["technique"] for row in rows] == ["none"]
     assert [notice.message for notice in document.notices if notice.code == "not-applicable"] == ["does not apply: rdma (nvlink4 does not run over TCP)"]
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_3_where_nothing_named_applies(capsys, form):
+    words = ["reduce", "--model", "llama2-70b", "--ctx", "4k", "--link", "nvlink4", "--format", form, "-q", "--technique"]
+    code = run([*words, "rdma,gpudirect"])
+    out, err = capsys.readouterr()
+    assert code == 3
+    assert "none" in out
+    assert err.startswith("error: --technique: nothing to do, as none applies: rdma (nvlink4 does not run over TCP); gpudirect (")
+    assert run([*words, "rdma,fp8"]) == 0

@@ -24,7 +24,7 @@ from .deployment import Deployment
 from .linking import at_rate
 from .plan import Path, Work, held_tokens, stored_work
 
-__all__ = ["DEFAULT_MIX", "Given", "Setting", "changed", "names_of", "unpaged_bytes"]
+__all__ = ["DEFAULT_MIX", "Given", "Setting", "changed", "check_layers_given", "names_of", "unpaged_bytes"]
 
 # Splitwise goes back to sending after prefill below so many prompt tokens; engines that do not push say nothing of it.
 PUSH_FROM_TOKENS = 512
@@ -164,12 +164,25 @@ def _encoded(encoding: Encoding, head_dim: int) -> Fraction:
     return format_share(encoding.element_bits, encoding.scale_bits, encoding.group_elements or head_dim)
 
 
+def check_layers_given(models: Sequence[Model], given: Given) -> None:
+    """Raises KvcostError where the layers to send are those of none of the models."""
+    errors = []
+    for model in models:
+        try:
+            _layer_share(model, given.layers)
+        except KvcostError as error:
+            errors.append(error)
+    if errors and len(errors) == len(models):
+        raise errors[0]
+
+
 def _layer_share(model: Model, given: tuple[int, int | None] | float | None) -> tuple[Fraction, str]:
     layers = sum(group.layers for group in model.groups if not isinstance(group.layer, Indexer))
     if isinstance(given, tuple):
         sent, whole = given
-        if whole is not None and whole != layers:
-            raise KvcostError(f"{model.name} has {layers} layers, not {whole}")
+        if layers < (sent if whole is None else whole) or whole not in (None, layers):
+            hint = f"write 1 to {layers}, such as {max(1, layers // 2)}/{layers}, or a share such as 50%"
+            raise KvcostError(f"{model.name} has {layers} layers, not {sent if whole is None else whole}", hint=hint)
         return layers_share(sent, layers), f"{sent} of {layers} layers"
     share = _exact(0.5 if given is None else given)
     return share, _what_if(f"{float(share):.0%} of the layers", given)

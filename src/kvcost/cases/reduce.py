@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..cost.technique import Technique
 from ..errors import KvcostError, Notice
 from .breakeven import BREAKEVEN_OPTIONS, BreakevenQuestion
-from .changes import DEFAULT_MIX, Given, Setting, changed, names_of, unpaged_bytes
+from .changes import DEFAULT_MIX, Given, Setting, changed, check_layers_given, names_of, unpaged_bytes
 from .document import Source
 from .gains import Asked, GainRow
 from .plan import Options, Path, paths
@@ -25,6 +25,8 @@ from .sending import TransferRow, one_row
 __all__ = ["REDUCE_OPTIONS", "ReduceQuestion", "ReduceRow"]
 
 _OWN = ("technique", "with", "mix", "layers", "budget", "keep", "codec_time")
+# What says how far a technique goes, and the kind of change that heeds it.
+_HEEDED_BY = {"mix": "mix", "layers": "layers", "budget": "tiers", "keep": "keep"}
 REDUCE_OPTIONS = (*(option for option in BREAKEVEN_OPTIONS if option != "gpus_total"), *_OWN)
 # What ranking and techniques need of a priced case, beside the columns asked for.
 _NEEDED = frozenset(("net_gain_s", "verdict", "threshold_tokens", "prefill_s", "decode_step_s", "exposed_s"))
@@ -62,6 +64,10 @@ class ReduceQuestion:
         self.reader = reader
         self.given, rest = _given(reader, options)
         self.base = BreakevenQuestion(reader, rest)
+        try:
+            check_layers_given([work.model for work in self.base.transfer.works], self.given)
+        except KvcostError as error:
+            raise error.at(flag("layers")) from None
         if self.base.wanted is not None or reader.for_people:
             self.base.wanted = (self.base.wanted or _TABLE) | _NEEDED
         self.chosen: list[Technique] = reader.values("technique", options.get("technique", ()), [])
@@ -71,9 +77,19 @@ class ReduceQuestion:
         combined = (_combination(found) for found in reader.values("with", options.get("with", ()), []))
         self.lists: list[tuple[Technique, ...]] = list(dict.fromkeys([*((item,) for item in chosen), *combined]))
         self.columns = (*ReduceRow._fields, *TransferRow._fields, *GainRow._fields)
+        self._unheeded = [self._without_effect(option) for option in _HEEDED_BY if options.get(option) and not self._heeds(option)]
         self._left_out: dict[str, str] = {}
+        self._applied = False
         self._unknown: dict[str, Notice] = {}
         self._notices: list[Notice] = []
+
+    def _heeds(self, option: str) -> bool:
+        return any(item.change.kind == _HEEDED_BY[option] for items in self.lists for item in items)
+
+    def _without_effect(self, option: str) -> Notice:
+        names = map(self.reader.catalog.technique, self.reader.catalog.entries("techniques"))
+        name = next(item.name for item in names if item.change.kind == _HEEDED_BY[option])
+        return Notice("without-effect", f"{flag(option)} changes nothing, as {name} is not among the techniques asked for", f"add {name} to --technique")
 
     def count(self, lengths: Sequence[int]) -> int:
         """Rows at these lengths, where every technique applies."""
@@ -99,6 +115,7 @@ class ReduceQuestion:
                 found.append(self._answer(case, techniques, (sent, gain)))
             except KvcostError as error:
                 self._left_out.setdefault(names_of(techniques), error.message)
+        self._applied = self._applied or bool(found)
         del self.base._notices[said:]  # flags of one technique's case would read as if they were of the question
         yield from sorted(found, key=rank)
 
@@ -157,13 +174,21 @@ class ReduceQuestion:
         self._notices += self._unknown.values()
         if not self._left_out:
             return
-        words = "; ".join(f"{name} ({reason})" for name, reason in self._left_out.items())
-        message = f"does not apply: {words}" if self.by_name else f"left out: {words}"
+        message = f"does not apply: {self._reasons()}" if self.by_name else f"left out: {self._reasons()}"
         self._notices.append(Notice("not-applicable", message, ""))
+
+    def _reasons(self) -> str:
+        return "; ".join(f"{name} ({reason})" for name, reason in self._left_out.items())
+
+    @property
+    def nothing_to_do(self) -> str:
+        """Once the rows are read: why of the techniques named not one applies; "" where one does."""
+        return self._reasons() if self.by_name and not self._applied else ""
 
     def notices(self, lengths: Sequence[int]) -> list[Notice]:
         """Those of the break-even question, and what was left out; the list grows while rows are read."""
         self._notices = self.base.notices(lengths)
+        self._notices += self._unheeded
         if any(path.basis != "engine" for path in self.base.transfer.paths) and any(
             item.change.kind in ("blocks", "cross-layer") for items in self.lists for item in items
         ):
