@@ -115,6 +115,31 @@ def test_int4_is_cautioned_where_it_fails():
     assert "SpectrumKV" in mistral["quality"]
 
 
+def test_what_is_like_int4_is_cautioned_where_int4_fails():
+    rows = rows_of(model=["qwen2.5-7b"])
+    for name in ("nvfp4", "kivi-2bit", "kvquant-3bit", "sinks-int4"):
+        assert "INT4 per token and head fails on this model; untested" in rows[name]["caution"]
+        assert "derived" in rows[name]["caution"]
+        assert rows_of()[name]["caution"] is None
+    assert rows["int8"]["caution"] is rows["spectrumkv"]["caution"] is None
+    lean = rows_of(model=["qwen2.5-7b"], budget=["49%"], mix=["fp16:4,int8:rest"])
+    assert "INT4 fails on this model" in lean["spectrumkv"]["caution"]
+    assert lean["sinks-int4"]["caution"] is None
+
+
+def test_the_rows_of_sparse_attention_are_cautioned_where_it_is_dense():
+    assert "is not sparse" in rows_of(model=["deepseek-v3"])["fp8-ds-mla"]["caution"]
+    sparse = rows_of(model=["deepseek-v3.2"])["fp8-ds-mla"]
+    assert sparse["caution"] is None
+    assert "V3.2" in sparse["quality"]
+
+
+def test_nvfp4_says_what_it_needs():
+    quality = rows_of()["nvfp4"]["quality"]
+    assert "FP4 units (Blackwell)" in quality
+    assert "less than 1 %" in quality
+
+
 def test_fp8_is_cautioned_at_long_contexts():
     caution = rows_of(ctx=["128k"], model=["llama3.1-8b"])["fp8"]["caution"]
     assert "91 to 13 %" in caution

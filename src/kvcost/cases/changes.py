@@ -24,7 +24,7 @@ from .deployment import Deployment
 from .linking import at_rate
 from .plan import Path, Work, held_tokens, stored_work
 
-__all__ = ["DEFAULT_MIX", "Given", "Setting", "changed", "check_layers_given", "names_of", "unpaged_bytes"]
+__all__ = ["DEFAULT_MIX", "Given", "Setting", "changed", "check_layers_given", "fewest_bits", "names_of", "unpaged_bytes"]
 
 # Splitwise goes back to sending after prefill below so many prompt tokens; engines that do not push say nothing of it.
 PUSH_FROM_TOKENS = 512
@@ -130,7 +130,7 @@ def _codec(model: Model, technique: Technique, given: Given) -> tuple[WireCut, t
         first: tuple[tuple[int, Fraction], ...] = ((change.first_tokens, Fraction(1)),) if change.first_tokens else ()
         return WireCut(share, first, share if change.pages else Fraction(1)), ()
     if change.kind == "tiers":
-        budget = 0.5 if given.budget is None else given.budget
+        budget = _budget(given)
         tiers = tiers_at(_exact(budget))
         parts = [f"{float(share):.0%} {name}" for share, name in zip(tiers, ("FP16", "INT8", "INT4"), strict=True) if share]
         whole = ", not sinks at FP16 and the rest at INT4" if tiers.f8 == 1 else ""
@@ -145,6 +145,23 @@ def _codec(model: Model, technique: Technique, given: Given) -> tuple[WireCut, t
         return WireCut(_exact(keep), (), _exact(keep)), (_what_if(f"{keep:.0%} of the tokens kept", given.keep),)
     share, words = _layer_share(model, given.layers)
     return WireCut(share, (), share), (words,)
+
+
+def fewest_bits(technique: Technique, given: Given) -> int:
+    """Bits in which it keeps the elements of the token that it keeps worst; 16 where its entry names no format."""
+    if technique.change.kind == "format":
+        return parse_kv_dtype(technique.change.kv_dtype or "").element_bits
+    if technique.change.kind == "mix":
+        _, first, rest = given.mix
+        return min(rest.element_bits, *(encoding.element_bits for _, encoding in first), 16)
+    if technique.change.kind == "tiers":
+        tiers = tiers_at(_exact(_budget(given)))
+        return min(bits for bits, share in zip((16, 8, 4), tiers, strict=True) if share)
+    return 16
+
+
+def _budget(given: Given) -> float:
+    return 0.5 if given.budget is None else given.budget
 
 
 def _what_if(words: str, given: Any) -> str:

@@ -146,7 +146,7 @@ class ReduceQuestion:
             risk=max(item.risk for item in techniques),
             research=any(item.research for item in techniques),
             measured=_each(techniques, [item.measured for item in techniques]),
-            caution=_each(techniques, [caution_of(item, setting) for item in techniques]) or None,
+            caution=_each(techniques, [caution_of(item, setting, self.given) for item in techniques]) or None,
         )
         says = [quality_of(item, setting) for item in techniques]
         own = own._replace(quality="; ".join(filter(None, [*setting.says, _each(techniques, says)])))

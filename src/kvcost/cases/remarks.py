@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..catalog.names import normalise, without_variant
-from ..cost.layers import CrossAttention, FullAttention, MlaLatent, Recurrent, SlidingWindow
+from ..cost.layers import CrossAttention, FullAttention, Indexer, MlaLatent, Recurrent, SlidingWindow
 from ..cost.model import Model
 from ..cost.technique import Caution, Published, Technique
-from .changes import Setting
+from .changes import Given, Setting, fewest_bits
 
 __all__ = ["caution_of", "quality_of"]
 
-_LAYERS = {"heads": FullAttention, "window": SlidingWindow, "mla": MlaLatent, "recurrent": Recurrent}
+_LAYERS = {"heads": FullAttention, "window": SlidingWindow, "mla": MlaLatent, "dense-mla": MlaLatent, "recurrent": Recurrent}
 
 
 def _speaks_of(names: Sequence[str], model: Model) -> bool:
@@ -35,12 +35,13 @@ def quality_of(technique: Technique, setting: Setting) -> str:
     return f"{technique.quality}; of other models: {'; '.join(others)}" if others else technique.quality
 
 
-def caution_of(technique: Technique, setting: Setting) -> str:
-    """Every caution whose conditions all hold for this model, length and overlap; "" where none does."""
-    return "; ".join(f"{item.text} ({item.source})" for item in technique.cautions if _holds(item, setting))
+def caution_of(technique: Technique, setting: Setting, given: Given) -> str:
+    """Every caution whose conditions all hold for this model, length, overlap and number of bits; "" where none does."""
+    bits = fewest_bits(technique, given)
+    return "; ".join(f"{item.text} ({item.source})" for item in technique.cautions if _holds(item, setting, bits))
 
 
-def _holds(caution: Caution, setting: Setting) -> bool:
+def _holds(caution: Caution, setting: Setting, bits: int) -> bool:
     model = setting.work.model
     dims = [group.layer.k_dim for group in model.groups if isinstance(group.layer, FullAttention | SlidingWindow | CrossAttention)]
     return (
@@ -48,5 +49,7 @@ def _holds(caution: Caution, setting: Setting) -> bool:
         and (caution.min_tokens is None or setting.ctx >= caution.min_tokens)
         and (caution.min_head_dim is None or max(dims, default=0) >= caution.min_head_dim)
         and (caution.layers is None or any(isinstance(group.layer, _LAYERS[caution.layers]) for group in model.groups))
+        and not (caution.layers == "dense-mla" and any(isinstance(group.layer, Indexer) for group in model.groups))
+        and (caution.below_bits is None or bits < caution.below_bits)
         and (caution.overlap is None or setting.path.overlap == caution.overlap)
     )
