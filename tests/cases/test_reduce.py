@@ -517,3 +517,13 @@ def test_3_where_nothing_named_applies(capsys, form):
     assert "none" in out
     assert err.startswith("error: --technique: nothing to do, as none applies: rdma (nvlink4 does not run over TCP); gpudirect (")
     assert run([*words, "rdma,fp8"]) == 0
+
+
+def test_an_entry_is_shown_whole(capsys):
+    assert run(["techniques", "fp8"]) == 0
+    lines = {line.partition("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "qwen3-30b-a3b, 262,144 tokens: MRCR AUC 94 to 98 %" in lines["published"]
+    assert "from 128,000 tokens, layers heads: at 128k tokens" in lines["cautions"]
+    assert {"quality", "source", "confidence", "aliases"} < lines.keys()
+    assert run(["techniques"]) == 0
+    assert "published" not in capsys.readouterr().out
