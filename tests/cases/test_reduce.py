@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -311,6 +312,60 @@ def test_without_a_gain_what_is_exposed_ranks():
     assert "exposed-unknown" in notes_of()
     assert rows_of(**{"with": ["fp8,layer-push,block-128"]})["fp8+layer-push+block-128"]["kv_fraction"] == 0.5
     assert "exposed-unknown" not in notes_of(prefill_time=["390ms"], decode_step_time=["20ms"])
+
+
+def test_without_a_gain_what_the_table_shows_ranks(capsys):
+    full = {"model": ["qwen3-32b"], "ctx": ["8k"], "osl": ["300"], "gpu": ["h100"], "tp": ["2"], "rate": ["3"], "link": ["roce_200g"]}
+    rows = answered(full)[0]
+    assert rows[0]["verdict"] == "infeasible"
+    assert all(row["net_gain_s"] is None for row in rows)
+    needed = [round(1e9 * row["breakeven_saved_s"]) for row in rows[1:]]
+    assert needed == sorted(needed)
+    words = ["reduce", *(word for option, (value,) in full.items() for word in (f"--{option}", value)), "--technique", "fp8,int8,layer-push", "-q"]
+    assert run([*words, "--ctx", "4k"]) == 0
+    out = capsys.readouterr().out
+    assert "as asked: infeasible; monolithic saturates (decode-memory)" in out  # the longer prompt
+    assert out.count("as asked: ") == 2
+    assert {"to be saved ms", "net gain ms", "e2e disagg ms", "verdict"} <= set(re.split(r" {2,}|\n", out))
+
+
+def test_the_verdict_as_asked_and_the_splits_own_time_are_shown(capsys):
+    words = ["reduce", *(word for option, (value,) in FULL.items() for word in (f"--{option}", value)), "--technique", "fp8,prefix-hit", "-q"]
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    assert "\nas asked: mixed; TTFT " in out
+    assert "pays from" in out.splitlines()[2]
+    rows = rows_of(FULL, technique=["fp8,int8"])
+    assert all(row["e2e_disagg_s"] < rows["none"]["e2e_disagg_s"] for name, row in rows.items() if name != "none")
+    assert run([*words[:5], "--link", "100gbe", "--technique", "fp8", "-q"]) == 0  # no deployment: no verdict, no times of a split
+    out = capsys.readouterr().out
+    assert "as asked:" not in out
+    assert "verdict" not in out
+    assert "e2e" not in out
+
+
+def test_what_fails_is_marked_in_the_table_and_said_once(capsys):
+    words = ["reduce", "--model", "qwen2.5-7b", "--ctx", "4k,8k", "--link", "100gbe,ib-ndr", "--technique", "int4-g64,fp8,pdtrim", "-q"]
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    marked = [line.split()[:2] for line in out.splitlines() if " ! " in line]
+    assert marked == [["int4-g64", "!"]] * 4
+    assert out.count("time unknown and left out") == 1
+    assert out.count("CAUTION: ") == 1
+    assert "of other models" not in out
+    assert "perplexity" in out
+    assert "codec worth it" in out
+    assert run([*words, "--format", "json"]) == 0
+    assert "of other models: qwen3-30b-a3b" in capsys.readouterr().out
+
+
+def test_markdown_holds_the_tables_columns(capsys):
+    words = ["reduce", "--model", "qwen2.5-7b", "--ctx", "4k,8k", "--link", "100gbe", "--technique", "int4-g64,fp8", "-q", "--format", "markdown"]
+    assert run(words) == 0
+    head, _, first, *_ = capsys.readouterr().out.splitlines()
+    assert head.startswith("| ctx tokens | technique | caution | share | on wire MB |")
+    assert head.count("|") < 18
+    assert first.startswith("| 4,096 | none | - |")
 
 
 def test_the_articles_formula_ranks_too():

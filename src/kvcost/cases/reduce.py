@@ -29,10 +29,8 @@ _OWN = ("technique", "with", "mix", "layers", "budget", "keep", "codec_time")
 _HEEDED_BY = {"mix": "mix", "layers": "layers", "budget": "tiers", "keep": "keep"}
 REDUCE_OPTIONS = (*(option for option in BREAKEVEN_OPTIONS if option != "gpus_total"), *_OWN)
 # What ranking and techniques need of a priced case, beside the columns asked for.
-_NEEDED = frozenset(("net_gain_s", "verdict", "threshold_tokens", "prefill_s", "decode_step_s", "exposed_s"))
-_TABLE = frozenset(
-    ("model", "ctx_tokens", "wire_bytes", "line_rate_s", "achievable_s", "engine_s", "transfer_s", "link_utilisation", "breakeven_saved_s", "objective")
-)
+_NEEDED = frozenset(("net_gain_s", "verdict", "threshold_tokens", "prefill_s", "decode_step_s", "exposed_s", "breakeven_saved_s", "e2e_disagg_s"))
+_TABLE = frozenset(("model", "ctx_tokens", "wire_bytes", "line_rate_s", "achievable_s", "engine_s", "transfer_s", "link_utilisation", "objective"))
 NONE = "none"
 _CODEC_WORDS = {
     "none": "",
@@ -106,7 +104,11 @@ class ReduceQuestion:
         self._say_left_out()
 
     def _case(self, case: _Case) -> Iterator[Row]:
+        asked = self.base.wanted
+        if asked is not None and self.reader.for_people:  # the question as asked says why
+            self.base.wanted = asked | {"reason"}
         sent, gain, _ = self._priced(case, case.setting)
+        self.base.wanted = asked
         yield ReduceRow(NONE, 1.0, quality=model_remark(case.setting.work.model)), sent, gain
         said = len(self.base._notices)
         found = []
@@ -148,7 +150,7 @@ class ReduceQuestion:
             measured=_each(techniques, [item.measured for item in techniques]),
             caution=_each(techniques, [caution_of(item, setting, self.given) for item in techniques]) or None,
         )
-        says = [quality_of(item, setting) for item in techniques]
+        says = [quality_of(item, setting, of_others=not self.reader.for_people) for item in techniques]
         own = own._replace(quality="; ".join(filter(None, [*setting.says, _each(techniques, says)])))
         if codecs:
             own = budgeted(own, one_row(uncoded.work, uncoded.path, uncoded.ctx, uncoded.prefix)[0], sent, codec_s)

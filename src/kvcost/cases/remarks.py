@@ -26,12 +26,12 @@ def _text(found: Published) -> str:
     return f"{found.effect} ({', '.join([*where, found.source])})"
 
 
-def quality_of(technique: Technique, setting: Setting) -> str:
-    """The published effect: of this model at the nearest length, else in general and of other models, by name."""
+def quality_of(technique: Technique, setting: Setting, *, of_others: bool = True) -> str:
+    """The published effect: of this model at the nearest length, else in general and (`of_others`) of other models, by name."""
     own = [item for item in technique.published if _speaks_of(item.models, setting.work.model)]
     if own:
         return _text(min(own, key=lambda item: abs((item.length or setting.ctx) - setting.ctx)))
-    others = [f"{', '.join(item.models)} {_text(item)}" for item in technique.published]
+    others = [f"{', '.join(item.models)} {_text(item)}" for item in technique.published if of_others]
     return f"{technique.quality}; of other models: {'; '.join(others)}" if others else technique.quality
 
 
