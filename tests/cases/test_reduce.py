@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kvcost.cases.breakeven import BreakevenQuestion
+from kvcost.cases.gains import GainRow
 from kvcost.cases.question import ask
 from kvcost.cases.reading import Reader
 from kvcost.cases.reduce import ReduceQuestion
@@ -19,6 +21,7 @@ CATALOG = Catalog()
 ALL = tuple(CATALOG.entries("techniques"))
 PLAIN = {"model": ["llama2-70b"], "ctx": ["4096"], "link": ["100gbe"], "basis": ["line-rate"]}
 FULL = {"model": ["llama2-70b"], "ctx": ["4096"], "osl": ["256"], "gpu": ["h100"], "tp": ["8"], "link": ["100gbe"], "rate": ["2"]}
+ANSWER = BreakevenQuestion.answer
 LEAN = frozenset(("technique", "net_gain_s", "verdict"))
 
 
@@ -388,6 +391,19 @@ def test_roots_see_the_fewer_bytes():
     rows = rows_of(FULL, wanted=None, technique=["pdtrim,fp8"])
     assert rows["pdtrim"]["breakeven_bandwidth_bytes_per_s"] == pytest.approx(rows["none"]["breakeven_bandwidth_bytes_per_s"] * 20 / 99, rel=1e-6)
     assert rows["fp8"]["breakeven_bandwidth_bytes_per_s"] < rows["none"]["breakeven_bandwidth_bytes_per_s"]
+
+
+def test_what_is_priced_alike_is_priced_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(BreakevenQuestion, "answer", lambda *words: asked.append(words) or ANSWER(*words))
+    rows = rows_of(FULL, wanted=None, technique=["kv-store,block-128,keep-tokens,select-layers"])
+    assert len(asked) == 2
+    gains = [tuple(rows[name][field] for field in GainRow._fields) for name in ("none", "kv-store", "block-128", "keep-tokens", "select-layers")]
+    assert gains[0] == gains[1] == gains[2] != gains[3] == gains[4]
+    # Where pages round up to more bytes, or their number takes time, the answer is another.
+    for more in ({"ctx": ["300"], "saved": ["40ms"]}, {"basis": ["engine"]}):
+        rows = rows_of(FULL if "basis" in more else PLAIN, wanted=None, technique=["block-128"], **more)
+        assert rows["block-128"]["net_gain_s"] != rows["none"]["net_gain_s"]
 
 
 def test_cases_are_ranked_each_by_itself():

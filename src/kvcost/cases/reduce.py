@@ -13,14 +13,15 @@ from typing import Any, NamedTuple
 from ..cost.technique import Technique
 from ..errors import KvcostError, Notice
 from .breakeven import BREAKEVEN_OPTIONS, BreakevenQuestion
-from .changes import DEFAULT_MIX, Given, Setting, changed, check_layers_given, names_of, unpaged_bytes
+from .changes import Setting, changed, names_of, unpaged_bytes
+from .codecs import DEFAULT_MIX, Given, check_layers_given
 from .document import Source
 from .gains import Asked, GainRow
 from .plan import Options, Path, paths
 from .reading import Reader, flag
 from .reduced import ReduceRow, Row, budgeted, fetched, model_remark, rank, routed
 from .remarks import caution_of, quality_of
-from .sending import TransferRow, one_row
+from .sending import TransferRow, one_row, priced_exposed
 
 __all__ = ["REDUCE_OPTIONS", "ReduceQuestion", "ReduceRow"]
 
@@ -78,6 +79,7 @@ class ReduceQuestion:
         self._unheeded = [self._without_effect(option) for option in _HEEDED_BY if options.get(option) and not self._heeds(option)]
         self._left_out: dict[str, str] = {}
         self._applied = False
+        self._gains: dict[Any, GainRow] = {}  # of one case: techniques that leave what is priced as it is share an answer
         self._unknown: dict[str, Notice] = {}
         self._notices: list[Notice] = []
 
@@ -104,6 +106,7 @@ class ReduceQuestion:
         self._say_left_out()
 
     def _case(self, case: _Case) -> Iterator[Row]:
+        self._gains = {}
         asked = self.base.wanted
         if asked is not None and self.reader.for_people:  # the question as asked says why
             self.base.wanted = asked | {"reason"}
@@ -123,8 +126,12 @@ class ReduceQuestion:
 
     def _priced(self, case: _Case, setting: Setting) -> tuple[TransferRow, GainRow, float]:
         sent, codec_s = one_row(setting.work, setting.path, setting.ctx, setting.prefix)
-        row, gain = self.base.answer(setting.work, setting.path, sent, setting.deployment, case.osl, case.load, case.asked)
-        return row, gain, codec_s
+        work, path, deployment = setting.work, setting.path, setting.deployment
+        key = work, _as_priced(path), deployment, setting.prefix, sent.transfer_s
+        if key not in self._gains:
+            self._gains[key] = self.base.answer(work, path, sent, deployment, case.osl, case.load, case.asked)[1]
+        gain = self._gains[key]
+        return priced_exposed(sent, path, work.layers, gain.prefill_s, gain.decode_step_s), gain, codec_s
 
     def _answer(self, case: _Case, techniques: Sequence[Technique], before: tuple[TransferRow, GainRow]) -> Row:
         """One technique or combination. Raises KvcostError with the reason where it does not apply."""
@@ -242,6 +249,13 @@ def _combination(found: tuple[Technique, ...]) -> tuple[Technique, ...]:
                     hint="leave one of them out",
                 )
     return tuple(techniques)
+
+
+def _as_priced(path: Path) -> Path:
+    """The path without what only its time in an engine depends on, where that is not what is priced."""
+    if path.basis == "engine":
+        return path
+    return path._replace(engine=path.engine._replace(block_tokens=0, layers_share_blocks=False, provenance=""))
 
 
 def _each(techniques: Sequence[Technique], texts: Sequence[str]) -> str:

@@ -8,7 +8,8 @@ from ..catalog.names import normalise, without_variant
 from ..cost.layers import CrossAttention, FullAttention, Indexer, MlaLatent, Recurrent, SlidingWindow
 from ..cost.model import Model
 from ..cost.technique import Caution, Published, Technique
-from .changes import Given, Setting, fewest_bits
+from .changes import Setting
+from .codecs import Given, fewest_bits
 
 __all__ = ["caution_of", "quality_of"]
 
