@@ -2,11 +2,14 @@
 
 import itertools
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kvcost.cases.breakeven import BreakevenQuestion
+from kvcost.cases.gains import GainRow
 from kvcost.cases.question import ask
 from kvcost.cases.reading import Reader
 from kvcost.cases.reduce import ReduceQuestion
@@ -18,6 +21,7 @@ CATALOG = Catalog()
 ALL = tuple(CATALOG.entries("techniques"))
 PLAIN = {"model": ["llama2-70b"], "ctx": ["4096"], "link": ["100gbe"], "basis": ["line-rate"]}
 FULL = {"model": ["llama2-70b"], "ctx": ["4096"], "osl": ["256"], "gpu": ["h100"], "tp": ["8"], "link": ["100gbe"], "rate": ["2"]}
+ANSWER = BreakevenQuestion.answer
 LEAN = frozenset(("technique", "net_gain_s", "verdict"))
 
 
@@ -115,6 +119,31 @@ def test_int4_is_cautioned_where_it_fails():
     assert "SpectrumKV" in mistral["quality"]
 
 
+def test_what_is_like_int4_is_cautioned_where_int4_fails():
+    rows = rows_of(model=["qwen2.5-7b"])
+    for name in ("nvfp4", "kivi-2bit", "kvquant-3bit", "sinks-int4"):
+        assert "INT4 per token and head fails on this model; untested" in rows[name]["caution"]
+        assert "derived" in rows[name]["caution"]
+        assert rows_of()[name]["caution"] is None
+    assert rows["int8"]["caution"] is rows["spectrumkv"]["caution"] is None
+    lean = rows_of(model=["qwen2.5-7b"], budget=["49%"], mix=["fp16:4,int8:rest"])
+    assert "INT4 fails on this model" in lean["spectrumkv"]["caution"]
+    assert lean["sinks-int4"]["caution"] is None
+
+
+def test_the_rows_of_sparse_attention_are_cautioned_where_it_is_dense():
+    assert "is not sparse" in rows_of(model=["deepseek-v3"])["fp8-ds-mla"]["caution"]
+    sparse = rows_of(model=["deepseek-v3.2"])["fp8-ds-mla"]
+    assert sparse["caution"] is None
+    assert "V3.2" in sparse["quality"]
+
+
+def test_nvfp4_says_what_it_needs():
+    quality = rows_of()["nvfp4"]["quality"]
+    assert "FP4 units (Blackwell)" in quality
+    assert "less than 1 %" in quality
+
+
 def test_fp8_is_cautioned_at_long_contexts():
     caution = rows_of(ctx=["128k"], model=["llama3.1-8b"])["fp8"]["caution"]
     assert "91 to 13 %" in caution
@@ -140,6 +169,13 @@ def test_what_the_user_says_of_a_technique():
     assert "20 of 80 layers" in rows["select-layers"]["quality"]
 
 
+def test_a_formats_name_is_a_techniques_too():
+    assert rows_of(technique=["int4:g64,kivi2,nvfp4"]).keys() == {"none", "int4-g64", "kivi-2bit", "nvfp4"}
+    assert rows_of(model=["deepseek-v3"], technique=["fp8_ds_mla"]).keys() == {"none", "fp8-ds-mla"}
+    plain, hyphened = (rows_of(mix=[f"fp16:4,{name}:rest"])["sinks-int4"] for name in ("int4:g64", "int4-g64"))
+    assert plain["kv_fraction"] == hyphened["kv_fraction"]
+
+
 def test_a_prefix_that_is_held_is_in_every_row_and_told_in_its_own():
     rows = rows_of(prefix_hit=["1024"], **{"with": ["prefix-hit,fp8"]})
     assert rows["none"]["wire_bytes"] == rows["prefix-hit"]["wire_bytes"] == 1342177280 * 3 // 4
@@ -156,7 +192,19 @@ def test_what_nobody_said_is_called_a_what_if():
 
 
 def test_layers_of_another_model_do_not_apply():
-    assert "llama3.1-8b has 32 layers, not 80" in notes_of(model=["llama3.1-8b"], layers=["40/80"])["not-applicable"]
+    both = {"model": ["llama2-70b,llama3.1-8b"], "technique": ["select-layers"]}
+    assert "llama3.1-8b has 32 layers, not 80" in notes_of(**both, layers=["40/80"])["not-applicable"]
+    with pytest.raises(KvcostError, match=r"llama2-70b has 80 layers, not 81$"):
+        answered({**PLAIN, **both, "layers": ["81"]})
+
+
+def test_what_no_technique_shown_heeds_is_said():
+    given = {"mix": ["fp16:rest"], "budget": ["30%"], "keep": ["30%"], "layers": ["40"]}
+    document = answered({**PLAIN, **given, "technique": ["fp8,keep-tokens"], "with": ["fp8,layers"]})[1]
+    said = [notice.message for notice in document.notices if notice.code == "without-effect"]
+    assert [message.split()[0] for message in said] == ["--mix", "--budget"]
+    assert "sinks-int4 is not among" in said[0]
+    assert "without-effect" not in notes_of(**given)
 
 
 def test_formats_are_stored_and_codecs_are_not():
@@ -269,6 +317,60 @@ def test_without_a_gain_what_is_exposed_ranks():
     assert "exposed-unknown" not in notes_of(prefill_time=["390ms"], decode_step_time=["20ms"])
 
 
+def test_without_a_gain_what_the_table_shows_ranks(capsys):
+    full = {"model": ["qwen3-32b"], "ctx": ["8k"], "osl": ["300"], "gpu": ["h100"], "tp": ["2"], "rate": ["3"], "link": ["roce_200g"]}
+    rows = answered(full)[0]
+    assert rows[0]["verdict"] == "infeasible"
+    assert all(row["net_gain_s"] is None for row in rows)
+    needed = [round(1e9 * row["breakeven_saved_s"]) for row in rows[1:]]
+    assert needed == sorted(needed)
+    words = ["reduce", *(word for option, (value,) in full.items() for word in (f"--{option}", value)), "--technique", "fp8,int8,layer-push", "-q"]
+    assert run([*words, "--ctx", "4k"]) == 0
+    out = capsys.readouterr().out
+    assert "as asked: infeasible; monolithic saturates (decode-memory)" in out  # the longer prompt
+    assert out.count("as asked: ") == 2
+    assert {"to be saved ms", "net gain ms", "e2e disagg ms", "verdict"} <= set(re.split(r" {2,}|\n", out))
+
+
+def test_the_verdict_as_asked_and_the_splits_own_time_are_shown(capsys):
+    words = ["reduce", *(word for option, (value,) in FULL.items() for word in (f"--{option}", value)), "--technique", "fp8,prefix-hit", "-q"]
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    assert "\nas asked: mixed; TTFT " in out
+    assert "pays from" in out.splitlines()[2]
+    rows = rows_of(FULL, technique=["fp8,int8"])
+    assert all(row["e2e_disagg_s"] < rows["none"]["e2e_disagg_s"] for name, row in rows.items() if name != "none")
+    assert run([*words[:5], "--link", "100gbe", "--technique", "fp8", "-q"]) == 0  # no deployment: no verdict, no times of a split
+    out = capsys.readouterr().out
+    assert "as asked:" not in out
+    assert "verdict" not in out
+    assert "e2e" not in out
+
+
+def test_what_fails_is_marked_in_the_table_and_said_once(capsys):
+    words = ["reduce", "--model", "qwen2.5-7b", "--ctx", "4k,8k", "--link", "100gbe,ib-ndr", "--technique", "int4-g64,fp8,pdtrim", "-q"]
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    marked = [line.split()[:2] for line in out.splitlines() if " ! " in line]
+    assert marked == [["int4-g64", "!"]] * 4
+    assert out.count("time unknown and left out") == 1
+    assert out.count("CAUTION: ") == 1
+    assert "of other models" not in out
+    assert "perplexity" in out
+    assert "codec worth it" in out
+    assert run([*words, "--format", "json"]) == 0
+    assert "of other models: qwen3-30b-a3b" in capsys.readouterr().out
+
+
+def test_markdown_holds_the_tables_columns(capsys):
+    words = ["reduce", "--model", "qwen2.5-7b", "--ctx", "4k,8k", "--link", "100gbe", "--technique", "int4-g64,fp8", "-q", "--format", "markdown"]
+    assert run(words) == 0
+    head, _, first, *_ = capsys.readouterr().out.splitlines()
+    assert head.startswith("| ctx tokens | technique | caution | share | on wire MB |")
+    assert head.count("|") < 18
+    assert first.startswith("| 4,096 | none | - |")
+
+
 def test_the_articles_formula_ranks_too():
     rows = rows_of(saved=["40ms"], basis=["achievable"])
     assert rows["none"]["verdict"] == "colocate"
@@ -289,6 +391,19 @@ def test_roots_see_the_fewer_bytes():
     rows = rows_of(FULL, wanted=None, technique=["pdtrim,fp8"])
     assert rows["pdtrim"]["breakeven_bandwidth_bytes_per_s"] == pytest.approx(rows["none"]["breakeven_bandwidth_bytes_per_s"] * 20 / 99, rel=1e-6)
     assert rows["fp8"]["breakeven_bandwidth_bytes_per_s"] < rows["none"]["breakeven_bandwidth_bytes_per_s"]
+
+
+def test_what_is_priced_alike_is_priced_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(BreakevenQuestion, "answer", lambda *words: asked.append(words) or ANSWER(*words))
+    rows = rows_of(FULL, wanted=None, technique=["kv-store,block-128,keep-tokens,select-layers"])
+    assert len(asked) == 2
+    gains = [tuple(rows[name][field] for field in GainRow._fields) for name in ("none", "kv-store", "block-128", "keep-tokens", "select-layers")]
+    assert gains[0] == gains[1] == gains[2] != gains[3] == gains[4]
+    # Where pages round up to more bytes, or their number takes time, the answer is another.
+    for more in ({"ctx": ["300"], "saved": ["40ms"]}, {"basis": ["engine"]}):
+        rows = rows_of(FULL if "basis" in more else PLAIN, wanted=None, technique=["block-128"], **more)
+        assert rows["block-128"]["net_gain_s"] != rows["none"]["net_gain_s"]
 
 
 def test_cases_are_ranked_each_by_itself():
@@ -420,6 +535,8 @@ BAD = [
     (("--with", "fp8,nonsense"), "unknown technique 'nonsense'"),
     (("--technique", "fp9"), "unknown technique 'fp9'"),
     (("--layers", "90/80"), "90 of 80 layers"),
+    (("--layers", "100"), "--layers: llama2-70b has 80 layers, not 100\nhint: write 1 to 80, such as 40/80"),
+    (("--layers", "40/60"), "--layers: llama2-70b has 80 layers, not 60"),
     (("--layers", "0"), "--layers"),
     (("--budget", "20%"), "cannot go below a budget of 25 %"),
     (("--budget", "30%", "--budget", "50%"), "several values"),
@@ -460,3 +577,24 @@ def test_asked_by_name_and_not_there_is_said():
     rows, document = answered({**PLAIN, "link": ["nvlink4"], "technique": ["rdma"]})
     assert [row["technique"] for row in rows] == ["none"]
     assert [notice.message for notice in document.notices if notice.code == "not-applicable"] == ["does not apply: rdma (nvlink4 does not run over TCP)"]
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_3_where_nothing_named_applies(capsys, form):
+    words = ["reduce", "--model", "llama2-70b", "--ctx", "4k", "--link", "nvlink4", "--format", form, "-q", "--technique"]
+    code = run([*words, "rdma,gpudirect"])
+    out, err = capsys.readouterr()
+    assert code == 3
+    assert "none" in out
+    assert err.startswith("error: --technique: nothing to do, as none applies: rdma (nvlink4 does not run over TCP); gpudirect (")
+    assert run([*words, "rdma,fp8"]) == 0
+
+
+def test_an_entry_is_shown_whole(capsys):
+    assert run(["techniques", "fp8"]) == 0
+    lines = {line.partition("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "qwen3-30b-a3b, 262,144 tokens: MRCR AUC 94 to 98 %" in lines["published"]
+    assert "from 128,000 tokens, layers heads: at 128k tokens" in lines["cautions"]
+    assert {"quality", "source", "confidence", "aliases"} < lines.keys()
+    assert run(["techniques"]) == 0
+    assert "published" not in capsys.readouterr().out

@@ -21,6 +21,7 @@ def bits(name, heads=8, dim=128):
         *(("bf16", 16), ("fp16", 16), ("fp8", 8), ("int8", 8 + 16 / 128), ("nvfp4", 4.5), ("kivi2", 3.0)),
         *(("int4:g64", 4.25), ("int4:g32", 4.5), ("int4:g128", 4.125), ("int4:g64:zero", 4.5), ("int4:g32:zero", 5.0)),
         *(("fp8_e4m3", 8), ("fp8_e5m2", 8), ("bfloat16", 16), ("FLOAT16", 16), (" FP8 ", 8), ("kivi-2bit", 3.0)),
+        *(("int4-g64", 4.25), ("INT4-g64-zero", 4.5), ("fp8-e4m3", 8)),
     ],
 )
 def test_bits_per_element(name, expected):
@@ -35,6 +36,12 @@ def test_int8_has_one_scale_per_token_and_head(dim):
 @given(st.sampled_from([16, 32, 64, 128]), st.booleans())
 def test_int4_by_group(group, zero):
     assert bits(f"int4:g{group}" + ":zero" * zero) == 4 + 16 / group * (1 + zero)
+
+
+@pytest.mark.parametrize("name", ["fp8_ds_mla", "nvfp4_ds_mla", "int4:g64", "int4:g32:zero"])
+def test_hyphens_stand_for_underscores_and_colons(name):
+    assert parse_kv_dtype(name.replace("_", "-").replace(":", "-")) == parse_kv_dtype(name)
+    assert parse_kv_dtype(name).name == name
 
 
 def test_four_bit_is_never_a_quarter():

@@ -8,38 +8,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..catalog.store import Catalog
-from ..cost.dtypes import Encoding, parse_kv_dtype
+from ..cost.dtypes import parse_kv_dtype
 from ..cost.kv import KvLayout, held_bytes, kv_layout
 from ..cost.layers import Chunked, CrossAttention, FullAttention, Indexer, MlaLatent, Recurrent, SlidingWindow
 from ..cost.model import Model
 from ..cost.technique import Technique
-from ..cost.techniques import WireCut, codec_pass_s, format_share, joined, layers_share, tier_share, tiers_at
+from ..cost.techniques import WireCut, codec_pass_s, joined
 from ..cost.transfer import lanes_of
 from ..cost.wire import wire_bytes
 from ..errors import KvcostError
+from .codecs import Given, codec_of
 from .deployment import Deployment
 from .linking import at_rate
 from .plan import Path, Work, held_tokens, stored_work
 
-__all__ = ["DEFAULT_MIX", "Given", "Setting", "changed", "names_of", "unpaged_bytes"]
+__all__ = ["Setting", "changed", "names_of", "unpaged_bytes"]
 
 # Splitwise goes back to sending after prefill below so many prompt tokens; engines that do not push say nothing of it.
 PUSH_FROM_TOKENS = 512
-DEFAULT_MIX = "fp16:4,int4:rest"
-
-
-class Given(NamedTuple):
-    """What the user says of techniques; None = a what-if, named as such."""
-
-    mix: tuple[str, tuple[tuple[int, Encoding], ...], Encoding]
-    layers: tuple[int, int | None] | float | None = None
-    budget: float | None = None
-    keep: float | None = None
-    codec_s: float | None = None
-    direct: tuple[tuple[Path, Path], ...] = ()
 
 
 class Setting(NamedTuple):
@@ -113,7 +102,7 @@ def _coded(setting: Setting, technique: Technique, given: Given) -> Setting:
     work = setting.work
     if "bits" in technique.excludes and work.encoding.element_bits != 16:
         raise KvcostError(f"it cuts 16-bit KV, and the cache is stored as {work.encoding.name}")
-    codec, says = _codec(work.model, technique, given)
+    codec, says = codec_of(work.model, technique, given)
     untouched = work.untouched
     kept = (Recurrent, CrossAttention, Indexer) if "bits" in technique.excludes else (Recurrent, CrossAttention)
     groups = [group for group in work.model.groups if isinstance(group.layer, kept)]
@@ -121,58 +110,6 @@ def _coded(setting: Setting, technique: Technique, given: Given) -> Setting:
         untouched = kv_layout(groups, work.encoding)
     whole = codec if work.codec is None else joined(work.codec, codec)
     return setting._replace(work=work._replace(codec=whole, untouched=untouched), says=(*setting.says, *says))
-
-
-def _codec(model: Model, technique: Technique, given: Given) -> tuple[WireCut, tuple[str, ...]]:
-    change = technique.change
-    if change.kind == "share":
-        share = _exact(change.share or 1.0)
-        first: tuple[tuple[int, Fraction], ...] = ((change.first_tokens, Fraction(1)),) if change.first_tokens else ()
-        return WireCut(share, first, share if change.pages else Fraction(1)), ()
-    if change.kind == "tiers":
-        budget = 0.5 if given.budget is None else given.budget
-        tiers = tiers_at(_exact(budget))
-        parts = [f"{float(share):.0%} {name}" for share, name in zip(tiers, ("FP16", "INT8", "INT4"), strict=True) if share]
-        whole = ", not sinks at FP16 and the rest at INT4" if tiers.f8 == 1 else ""
-        return WireCut(tier_share(tiers)), (_what_if(f"a budget of {budget:.0%} is {' and '.join(parts)}{whole}", given.budget),)
-    if change.kind == "mix":
-        words, first_formats, rest = given.mix
-        dim = _head_dim(model)
-        first = tuple((tokens, _encoded(encoding, dim)) for tokens, encoding in first_formats)
-        return WireCut(_encoded(rest, dim), first), (words,)
-    if change.kind == "keep":
-        keep = 0.5 if given.keep is None else given.keep
-        return WireCut(_exact(keep), (), _exact(keep)), (_what_if(f"{keep:.0%} of the tokens kept", given.keep),)
-    share, words = _layer_share(model, given.layers)
-    return WireCut(share, (), share), (words,)
-
-
-def _what_if(words: str, given: Any) -> str:
-    return words if given is not None else f"what-if: {words}"
-
-
-def _exact(share: float) -> Fraction:
-    """The ratio that a person meant: 0.29 is 29/100, and 0.2020... is 20/99."""
-    return Fraction(share).limit_denominator(10**6)
-
-
-def _head_dim(model: Model) -> int:
-    return next(group.layer.k_dim for group in model.groups if isinstance(group.layer, FullAttention | SlidingWindow | Chunked))
-
-
-def _encoded(encoding: Encoding, head_dim: int) -> Fraction:
-    return format_share(encoding.element_bits, encoding.scale_bits, encoding.group_elements or head_dim)
-
-
-def _layer_share(model: Model, given: tuple[int, int | None] | float | None) -> tuple[Fraction, str]:
-    layers = sum(group.layers for group in model.groups if not isinstance(group.layer, Indexer))
-    if isinstance(given, tuple):
-        sent, whole = given
-        if whole is not None and whole != layers:
-            raise KvcostError(f"{model.name} has {layers} layers, not {whole}")
-        return layers_share(sent, layers), f"{sent} of {layers} layers"
-    share = _exact(0.5 if given is None else given)
-    return share, _what_if(f"{float(share):.0%} of the layers", given)
 
 
 def _timed(setting: Setting, technique: Technique, given: Given) -> Setting:

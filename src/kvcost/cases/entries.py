@@ -6,6 +6,7 @@ from ..catalog.names import near_names, normalise
 from ..catalog.store import Catalog
 from ..cost.dtypes import parse_kv_dtype
 from ..cost.kv import kv_layout, marginal_bytes, state_bytes
+from ..cost.technique import Caution, Published
 from ..errors import Notice
 from .document import Document
 
@@ -89,6 +90,24 @@ def _gpu_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[str, A
     }
 
 
+def _published(item: Published) -> str:
+    where = filter(None, (", ".join(item.models), f"{item.length:,} tokens" if item.length else ""))
+    return f"{', '.join(where)}: {item.effect} ({item.source})"
+
+
+def _caution(item: Caution) -> str:
+    """A caution behind the conditions under which it holds."""
+    conditions = (
+        ", ".join(item.models),
+        f"from {item.min_tokens:,} tokens" if item.min_tokens else "",
+        f"heads from {item.min_head_dim}" if item.min_head_dim else "",
+        f"layers {item.layers}" if item.layers else "",
+        f"overlap {item.overlap}" if item.overlap else "",
+        f"below {item.below_bits} bits" if item.below_bits else "",
+    )
+    return f"{', '.join(filter(None, conditions))}: {item.text} ({item.source})"
+
+
 def _technique_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[str, Any]:
     technique = catalog.technique(name)
     return {
@@ -100,8 +119,9 @@ def _technique_row(catalog: Catalog, name: str, values: dict[str, Any]) -> dict[
         "codec": technique.codec,
         "excludes": ", ".join(values["excludes"]),
         "quality": technique.quality,
-        "published": "; ".join(f"{', '.join(item.models)}: {item.effect} ({item.source})" for item in technique.published),
-        "cautions": "; ".join(f"{item.text} ({item.source})" for item in technique.cautions),
+        "measured": technique.measured,
+        "published": "; ".join(map(_published, technique.published)),
+        "cautions": "; ".join(map(_caution, technique.cautions)),
     }
 
 

@@ -13,24 +13,25 @@ from typing import Any, NamedTuple
 from ..cost.technique import Technique
 from ..errors import KvcostError, Notice
 from .breakeven import BREAKEVEN_OPTIONS, BreakevenQuestion
-from .changes import DEFAULT_MIX, Given, Setting, changed, names_of, unpaged_bytes
+from .changes import Setting, changed, names_of, unpaged_bytes
+from .codecs import DEFAULT_MIX, Given, check_layers_given
 from .document import Source
 from .gains import Asked, GainRow
 from .plan import Options, Path, paths
 from .reading import Reader, flag
 from .reduced import ReduceRow, Row, budgeted, fetched, model_remark, rank, routed
 from .remarks import caution_of, quality_of
-from .sending import TransferRow, one_row
+from .sending import TransferRow, one_row, priced_exposed
 
 __all__ = ["REDUCE_OPTIONS", "ReduceQuestion", "ReduceRow"]
 
 _OWN = ("technique", "with", "mix", "layers", "budget", "keep", "codec_time")
+# What says how far a technique goes, and the kind of change that heeds it.
+_HEEDED_BY = {"mix": "mix", "layers": "layers", "budget": "tiers", "keep": "keep"}
 REDUCE_OPTIONS = (*(option for option in BREAKEVEN_OPTIONS if option != "gpus_total"), *_OWN)
 # What ranking and techniques need of a priced case, beside the columns asked for.
-_NEEDED = frozenset(("net_gain_s", "verdict", "threshold_tokens", "prefill_s", "decode_step_s", "exposed_s"))
-_TABLE = frozenset(
-    ("model", "ctx_tokens", "wire_bytes", "line_rate_s", "achievable_s", "engine_s", "transfer_s", "link_utilisation", "breakeven_saved_s", "objective")
-)
+_NEEDED = frozenset(("net_gain_s", "verdict", "threshold_tokens", "prefill_s", "decode_step_s", "exposed_s", "breakeven_saved_s", "e2e_disagg_s"))
+_TABLE = frozenset(("model", "ctx_tokens", "wire_bytes", "line_rate_s", "achievable_s", "engine_s", "transfer_s", "link_utilisation", "objective"))
 NONE = "none"
 _CODEC_WORDS = {
     "none": "",
@@ -62,6 +63,10 @@ class ReduceQuestion:
         self.reader = reader
         self.given, rest = _given(reader, options)
         self.base = BreakevenQuestion(reader, rest)
+        try:
+            check_layers_given([work.model for work in self.base.transfer.works], self.given)
+        except KvcostError as error:
+            raise error.at(flag("layers")) from None
         if self.base.wanted is not None or reader.for_people:
             self.base.wanted = (self.base.wanted or _TABLE) | _NEEDED
         self.chosen: list[Technique] = reader.values("technique", options.get("technique", ()), [])
@@ -71,9 +76,20 @@ class ReduceQuestion:
         combined = (_combination(found) for found in reader.values("with", options.get("with", ()), []))
         self.lists: list[tuple[Technique, ...]] = list(dict.fromkeys([*((item,) for item in chosen), *combined]))
         self.columns = (*ReduceRow._fields, *TransferRow._fields, *GainRow._fields)
+        self._unheeded = [self._without_effect(option) for option in _HEEDED_BY if options.get(option) and not self._heeds(option)]
         self._left_out: dict[str, str] = {}
+        self._applied = False
+        self._gains: dict[Any, GainRow] = {}  # of one case: techniques that leave what is priced as it is share an answer
         self._unknown: dict[str, Notice] = {}
         self._notices: list[Notice] = []
+
+    def _heeds(self, option: str) -> bool:
+        return any(item.change.kind == _HEEDED_BY[option] for items in self.lists for item in items)
+
+    def _without_effect(self, option: str) -> Notice:
+        names = map(self.reader.catalog.technique, self.reader.catalog.entries("techniques"))
+        name = next(item.name for item in names if item.change.kind == _HEEDED_BY[option])
+        return Notice("without-effect", f"{flag(option)} changes nothing, as {name} is not among the techniques asked for", f"add {name} to --technique")
 
     def count(self, lengths: Sequence[int]) -> int:
         """Rows at these lengths, where every technique applies."""
@@ -90,7 +106,12 @@ class ReduceQuestion:
         self._say_left_out()
 
     def _case(self, case: _Case) -> Iterator[Row]:
+        self._gains = {}
+        asked = self.base.wanted
+        if asked is not None and self.reader.for_people:  # the question as asked says why
+            self.base.wanted = asked | {"reason"}
         sent, gain, _ = self._priced(case, case.setting)
+        self.base.wanted = asked
         yield ReduceRow(NONE, 1.0, quality=model_remark(case.setting.work.model)), sent, gain
         said = len(self.base._notices)
         found = []
@@ -99,13 +120,18 @@ class ReduceQuestion:
                 found.append(self._answer(case, techniques, (sent, gain)))
             except KvcostError as error:
                 self._left_out.setdefault(names_of(techniques), error.message)
+        self._applied = self._applied or bool(found)
         del self.base._notices[said:]  # flags of one technique's case would read as if they were of the question
         yield from sorted(found, key=rank)
 
     def _priced(self, case: _Case, setting: Setting) -> tuple[TransferRow, GainRow, float]:
         sent, codec_s = one_row(setting.work, setting.path, setting.ctx, setting.prefix)
-        row, gain = self.base.answer(setting.work, setting.path, sent, setting.deployment, case.osl, case.load, case.asked)
-        return row, gain, codec_s
+        work, path, deployment = setting.work, setting.path, setting.deployment
+        key = work, _as_priced(path), deployment, setting.prefix, sent.transfer_s
+        if key not in self._gains:
+            self._gains[key] = self.base.answer(work, path, sent, deployment, case.osl, case.load, case.asked)[1]
+        gain = self._gains[key]
+        return priced_exposed(sent, path, work.layers, gain.prefill_s, gain.decode_step_s), gain, codec_s
 
     def _answer(self, case: _Case, techniques: Sequence[Technique], before: tuple[TransferRow, GainRow]) -> Row:
         """One technique or combination. Raises KvcostError with the reason where it does not apply."""
@@ -129,9 +155,9 @@ class ReduceQuestion:
             risk=max(item.risk for item in techniques),
             research=any(item.research for item in techniques),
             measured=_each(techniques, [item.measured for item in techniques]),
-            caution=_each(techniques, [caution_of(item, setting) for item in techniques]) or None,
+            caution=_each(techniques, [caution_of(item, setting, self.given) for item in techniques]) or None,
         )
-        says = [quality_of(item, setting) for item in techniques]
+        says = [quality_of(item, setting, of_others=not self.reader.for_people) for item in techniques]
         own = own._replace(quality="; ".join(filter(None, [*setting.says, _each(techniques, says)])))
         if codecs:
             own = budgeted(own, one_row(uncoded.work, uncoded.path, uncoded.ctx, uncoded.prefix)[0], sent, codec_s)
@@ -157,13 +183,21 @@ class ReduceQuestion:
         self._notices += self._unknown.values()
         if not self._left_out:
             return
-        words = "; ".join(f"{name} ({reason})" for name, reason in self._left_out.items())
-        message = f"does not apply: {words}" if self.by_name else f"left out: {words}"
+        message = f"does not apply: {self._reasons()}" if self.by_name else f"left out: {self._reasons()}"
         self._notices.append(Notice("not-applicable", message, ""))
+
+    def _reasons(self) -> str:
+        return "; ".join(f"{name} ({reason})" for name, reason in self._left_out.items())
+
+    @property
+    def nothing_to_do(self) -> str:
+        """Once the rows are read: why of the techniques named not one applies; "" where one does."""
+        return self._reasons() if self.by_name and not self._applied else ""
 
     def notices(self, lengths: Sequence[int]) -> list[Notice]:
         """Those of the break-even question, and what was left out; the list grows while rows are read."""
         self._notices = self.base.notices(lengths)
+        self._notices += self._unheeded
         if any(path.basis != "engine" for path in self.base.transfer.paths) and any(
             item.change.kind in ("blocks", "cross-layer") for items in self.lists for item in items
         ):
@@ -215,6 +249,13 @@ def _combination(found: tuple[Technique, ...]) -> tuple[Technique, ...]:
                     hint="leave one of them out",
                 )
     return tuple(techniques)
+
+
+def _as_priced(path: Path) -> Path:
+    """The path without what only its time in an engine depends on, where that is not what is priced."""
+    if path.basis == "engine":
+        return path
+    return path._replace(engine=path.engine._replace(block_tokens=0, layers_share_blocks=False, provenance=""))
 
 
 def _each(techniques: Sequence[Technique], texts: Sequence[str]) -> str:

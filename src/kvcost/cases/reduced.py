@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 from ..cost.layers import Chunked, FullAttention, MlaLatent, SlidingWindow
@@ -100,8 +101,12 @@ def model_remark(model: Model) -> str:
 
 
 def rank(row: Row) -> tuple[Any, ...]:
-    """The order of rows: net gain first, in whole nanoseconds; ties by risk; without a gain, what is exposed."""
+    """The order of rows: net gain first, in whole nanoseconds; ties by risk; without a gain, the saving that would have to be there."""
     own, sent, gain = row
     known = gain.net_gain_s is not None
-    exposed = float("inf") if sent.exposed_s is None else round(1e9 * sent.exposed_s)
-    return (not known, -round(1e9 * (gain.net_gain_s or 0.0)), own.risk if known else exposed, exposed if known else own.risk, own.technique.count("+"))
+    cost = _nanoseconds(sent.exposed_s if known else gain.breakeven_saved_s)
+    return (not known, -round(1e9 * (gain.net_gain_s or 0.0)), own.risk if known else cost, cost if known else own.risk, own.technique.count("+"))
+
+
+def _nanoseconds(seconds: float | None) -> float:
+    return inf if seconds is None or seconds == inf else round(1e9 * seconds)

@@ -63,20 +63,25 @@ class Published(Strict):
 
 
 class Caution(Strict):
-    """Where it is known to fail. Every condition given must hold; a caution without one would say nothing of a model."""
+    """Where it is known to fail. Every condition given must hold; a caution without one would say nothing of a model.
+
+    layers      what the model has; dense-mla: latents without the indexer of sparse attention
+    below_bits  some token is kept in fewer bits than these, as budget and mix are asked for
+    """
 
     models: list[str] = Field(default_factory=list)
     min_tokens: Count | None = None
     min_head_dim: Count | None = None
-    layers: Literal["heads", "window", "mla", "recurrent"] | None = None
+    layers: Literal["heads", "window", "mla", "dense-mla", "recurrent"] | None = None
     overlap: Literal["push", "decode-start"] | None = None
+    below_bits: Count | None = None
     text: str
     source: str
 
     @model_validator(mode="after")
     def _of_something(self) -> Caution:
-        if not any((self.models, self.min_tokens, self.min_head_dim, self.layers, self.overlap)):
-            raise ValueError("a caution needs a condition: models, min_tokens, min_head_dim, layers or overlap")
+        if not any((self.models, self.min_tokens, self.min_head_dim, self.layers, self.overlap, self.below_bits)):
+            raise ValueError("a caution needs a condition: models, min_tokens, min_head_dim, layers, overlap or below_bits")
         return self
 
 

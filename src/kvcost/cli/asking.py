@@ -20,8 +20,9 @@ from ..errors import KvcostError
 from ..render.output import FORMATS, PICTURES, Style, emit, say_error
 from ..units.lists import split_list
 
+EXIT_NOTHING = 3
 VERDICTS = ("disaggregate", "colocate", "mixed", "infeasible", "unknown")
-__all__ = ["answer", "catalog_of", "stdin_of", "style_of"]
+__all__ = ["EXIT_NOTHING", "answer", "catalog_of", "stdin_of", "style_of"]
 
 
 def style_of(values: Mapping[str, Any]) -> Style:

@@ -7,9 +7,8 @@ import typer
 from ..cases.entries import entries_document
 from ..render.output import emit
 from . import options as o
-from .asking import catalog_of, style_of
+from .asking import EXIT_NOTHING, catalog_of, style_of
 
-EXIT_NOTHING = 3
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One entry, by name or alias.", show_default=False)]
 Like = Annotated[str | None, typer.Option("--like", metavar="TEXT", help="Entries whose names hold the text.", show_default=False)]
 

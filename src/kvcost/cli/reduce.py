@@ -4,9 +4,13 @@ from typing import Any
 
 import typer
 
+from ..cases.plan import Options
+from ..cases.reading import Reader
 from ..cases.reduce import REDUCE_OPTIONS, ReduceQuestion
+from ..errors import KvcostError
+from ..render.output import say_error
 from . import options as o
-from .asking import answer
+from .asking import EXIT_NOTHING, answer
 
 app = typer.Typer()
 
@@ -21,4 +25,15 @@ def reduce(**values: Any) -> int:
     kvcost reduce --model llama2-70b --ctx 4096 --osl 256 --gpu h100 --tp 8 --link 100gbe --rate 2 --with fp8,layer-push,block-128
     kvcost reduce --model qwen2.5-7b --ctx 8k..128k --link ib-ndr,100gbe --technique fp8,int4-g64,keep-tokens --keep 30% --format csv
     """
-    return answer(ReduceQuestion, REDUCE_OPTIONS, {**values, "with": values["with_"], "input": None, "explain": False})
+    asked: list[ReduceQuestion] = []
+
+    def make(reader: Reader, options: Options, explain: bool = False) -> ReduceQuestion:
+        asked.append(ReduceQuestion(reader, options, explain))
+        return asked[-1]
+
+    code = answer(make, REDUCE_OPTIONS, {**values, "with": values["with_"], "input": None, "explain": False})
+    why = asked[-1].nothing_to_do
+    if not why:
+        return code
+    say_error(KvcostError(f"nothing to do, as none applies: {why}", where="--technique", hint="leave --technique out to see what applies"))
+    return EXIT_NOTHING

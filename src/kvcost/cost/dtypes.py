@@ -41,7 +41,7 @@ _FORMATS = {
     "nvfp4": Encoding("nvfp4", 4, 8, 16, source="one fp8 scale per 16 elements: 4.5 bit"),
     "kivi2": Encoding("kivi2", 2, 32, 32, residual_tokens=128, source="KIVI (arXiv 2402.02750): group 32, scale and zero, 128 newest tokens at 16 bit"),
 }
-_ALIASES = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "fp8_e4m3": "fp8", "fp8_e5m2": "fp8", "float8_e4m3fn": "fp8", "kivi-2bit": "kivi2"}
+_ALIASES = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "fp8_e4m3": "fp8", "fp8_e5m2": "fp8", "float8_e4m3fn": "fp8", "kivi_2bit": "kivi2"}
 DTYPE_NAMES = ("auto", *_FORMATS, "int4:gN", "int4:gN:zero")
 _HINT = "write one of " + " ".join(DTYPE_NAMES) + " (N = group size, such as 64)"
 
@@ -54,9 +54,12 @@ def parse_kv_dtype(name: str) -> Encoding:
     >>> parse_kv_dtype("int4:g64:zero")[:4]
     ('int4:g64:zero', 4, 32, 64)
 
+    Hyphens stand for the underscores and colons of a name: fp8-ds-mla, int4-g64.
+
     Raises KvcostError for a name that is not known (`auto` is resolved by the model, not here).
     """
     key = name.strip().lower()
+    key = key.replace("-", ":" if key.startswith("int4") else "_")
     key = _ALIASES.get(key, key)
     if key in _FORMATS:
         return _FORMATS[key]

@@ -35,6 +35,7 @@ class Caution(NamedTuple):
     min_head_dim: int | None
     layers: str | None
     overlap: str | None
+    below_bits: int | None
     text: str
     source: str
 

@@ -42,6 +42,7 @@ def prompt_gain(case: Case, found: Pools, *, others: float = 1.0) -> Callable[[f
     work, side = case.work, case.split
     budget = max(_LEAST_BUDGET, case.mono.chunk_tokens - found.batch)
     due_s = found.step_s if side.first_token == "decode" else 0.0
+    waits_s = found.prefill_wait_s + with_transfer(found, case.transfer_s).link_wait_s
 
     def gain(uncached: float) -> float:
         prompt = max(work.prompt_tokens, uncached)
@@ -51,7 +52,6 @@ def prompt_gain(case: Case, found: Pools, *, others: float = 1.0) -> Callable[[f
         added_s = local_s - chunks * here.decode(found.batch) if found.batch else local_s
         own = found._replace(work=work._replace(prompt_tokens=prompt, cached_tokens=cached), prefill_s=side.prefill(prompt, cached, work.ctx_tokens).prefill_s)
         sent = with_transfer(own._replace(rate_per_s=0.0), case.transfer(prompt, cached, None))
-        waits_s = found.prefill_wait_s + with_transfer(found, case.transfer_s).link_wait_s
         return local_s + others * found.batch * added_s - (waits_s + own.prefill_s + side.handover_s + sent.exposed_s + due_s)
 
     return gain

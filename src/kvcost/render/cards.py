@@ -131,5 +131,6 @@ CARDS: dict[str, Card] = {
     "models": entry_card,
     "links": entry_card,
     "engines": entry_card,
+    "techniques": entry_card,
     "explain": entry_card,
 }

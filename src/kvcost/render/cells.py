@@ -36,7 +36,7 @@ LABELS = {
     "kv_bytes": "held",
     "kv_fraction": "share",
     "codec_budget_s": "codec budget",
-    "codec_worth": "worth it",
+    "codec_worth": "codec worth it",
     "breakeven_saved_s": "to be saved",
     "bandwidth_bytes_per_s": "line",
 }

@@ -140,7 +140,12 @@ def _write(document: Document, columns: tuple[str, ...], rows: Iterable[tuple[An
         from .cells import columns_of
         from .markdown import write_markdown
 
-        write_markdown(columns_of(columns, list(rows)), stream)
+        shown: Sequence[Any] = list(rows)
+        if document.command == "reduce" and style.columns is None and shown:
+            from .techniques import table_of
+
+            columns, shown = table_of(columns, shown)
+        write_markdown(columns_of(columns, shown), stream)
     else:
         _write_table(document, columns, list(rows), stream, style)
 
