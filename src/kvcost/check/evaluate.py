@@ -14,6 +14,7 @@ from ..cost.model import Model
 from ..errors import KvcostError, Notice
 from ..presets.read import PresetFile
 from .limits import Bound, bounds_of, met, overrun
+from .names import named
 
 __all__ = ["Answers", "Held", "Outcome", "held"]
 
@@ -94,6 +95,7 @@ def held(answers: Answers, preset: PresetFile) -> Held:
     bounds = [bound for limit in preset.limits for bound in bounds_of(limit)]
     try:
         values, notices = answers.values(options, (bound.field for bound in bounds))
+        bounds = [named(bound, answers.reader, values) for bound in bounds]
         outcomes = judged(bounds, values)
         reason = ""
         if not all(outcome.met for outcome in outcomes):
