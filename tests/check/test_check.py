@@ -228,3 +228,25 @@ def test_a_fault_of_a_preset_is_told_where_it_stands(kvcost, preset):
 def test_a_preset_from_standard_input(spawn):
     ran = spawn("transfer", "--preset", "-", "--format", "csv", "--columns", "link", "-q", input=SPLIT.encode())
     assert ran == (0, "link\nib_ndr\n", "")
+
+
+@pytest.mark.parametrize(
+    ("limit", "needed"),
+    [
+        ('cost_mono_per_mtok: "< 1"', "give gpu_hour_price"),
+        ('goodput_disagg_per_gpu: "> 0.2"', "give slo.ttft, slo.tpot or slo.itl_p99"),
+        ('concurrency: "< 9"', "give workload.concurrency"),
+    ],
+)
+def test_a_value_that_lacks_an_input_says_which(checked, limit, needed):
+    code, rows = checked(SPLIT.replace("< 2.5ms", "< 1ns") + f"  {limit}\n")
+    assert code == 1
+    assert rows[-1]["message"].endswith(f"({needed})")
+    assert (rows[-1]["hint"], rows[-1]["change"]) == (needed, None)
+    assert "no single change" in rows[2]["hint"]
+
+
+def test_a_change_meets_the_limits_that_lack_nothing(checked):
+    _, rows = checked(SPLIT.replace("rails: 8", "rails: 1") + '  cost_mono_per_mtok: "< 1"\n')
+    assert rows[2]["change"] == {"link.rails": 8}
+    assert "meets all other limits of the preset" in rows[2]["hint"]

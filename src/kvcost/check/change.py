@@ -18,7 +18,7 @@ from ..presets.keys import PATH_OF
 from ..presets.read import PresetFile
 from .candidates import Assignments, backward, layouts, links, settings
 from .evaluate import Answers, Held, Outcome, judged
-from .limits import Bound, shown
+from .limits import Bound, listed, shown
 
 __all__ = ["Change", "Searcher"]
 
@@ -53,9 +53,11 @@ class Searcher:
 
     def changes(self, held: Held) -> dict[int, Change]:
         """Place of a broken limit among the outcomes → the change that mends it."""
-        broken = [place for place, outcome in enumerate(held.outcomes) if not outcome.met]
-        if not broken:
-            return {}
+        told = {place: Change(None, needed) for place, needed in held.lacks.items()}
+        broken = [place for place, outcome in enumerate(held.outcomes) if not outcome.met and place not in told]
+        return told | (self._changes(held, broken) if broken else {})
+
+    def _changes(self, held: Held, broken: Sequence[int]) -> dict[int, Change]:
         if self.left <= 0:
             return dict.fromkeys(broken, Change(None, "so many limits are broken that no change was looked for; check this preset by itself"))
         if held.reason.startswith(UNKNOWN):
@@ -73,10 +75,6 @@ class _Found(NamedTuple):
     assignments: Assignments
     outcomes: tuple[Outcome, ...]
 
-    @property
-    def all_met(self) -> bool:
-        return all(outcome.met for outcome in self.outcomes)
-
 
 class _Search:
     """The search for one preset."""
@@ -87,13 +85,14 @@ class _Search:
         self.options: Options = self.preset.options
         self.bounds: list[Bound] = [outcome.bound for outcome in held.outcomes]
         self.tries = 0
+        self.named = "all other limits" if held.lacks else "all limits"
         self.tried: list[_Found] = []
         self.against = any(not outcome.met and _against_split(outcome.bound) for outcome in held.outcomes)
 
     def run(self, broken: Sequence[int]) -> dict[int, _Found | None]:
         """The change for each broken limit: one that meets all limits, else the first that mends it."""
         row = self.answers.values(self.options, {bound.field for bound in self.bounds} | {"verdict"})[0]
-        whole = self._nearest(row, lambda found: found.all_met)
+        whole = self._nearest(row, self._all_met)
         if whole is not None:
             return dict.fromkeys(broken, whole)
         found: dict[int, _Found | None] = {}
@@ -102,6 +101,10 @@ class _Search:
             if found[place] is None and len(self.bounds) > 1:
                 found[place] = self._load(row, lambda one, place=place: one.outcomes[place].met)  # type: ignore[misc]
         return found
+
+    def _all_met(self, found: _Found) -> bool:
+        """Whether every limit is met that any change could meet."""
+        return all(outcome.met for place, outcome in enumerate(found.outcomes) if place not in self.held.lacks)
 
     def _nearest(self, row: dict[str, Any], passes: Callable[[_Found], bool]) -> _Found | None:
         if self.against and (found := self._load(row, passes)) is not None:
@@ -194,10 +197,10 @@ class _Search:
         if self.against and _against_split(bound):
             gives += "; or, as a split pays now, let the limit ask for one"
         assignments = dict(self._assigned(found.assignments))
-        if found.all_met:
-            return Change(assignments, f"{words} {meets} all limits of the preset; {gives}")
-        still = ", ".join(dict.fromkeys(one.bound.field for one in found.outcomes if not one.met))
-        return Change(assignments, f"{words} {meets} this limit, but {still} stays broken; {gives}")
+        if self._all_met(found):
+            return Change(assignments, f"{words} {meets} {self.named} of the preset; {gives}")
+        still = list(dict.fromkeys(one.bound.field for one in found.outcomes if not one.met))
+        return Change(assignments, f"{words} {meets} this limit, but {listed(still, 'and')} {'stays' if len(still) == 1 else 'stay'} broken; {gives}")
 
     def _path(self, option: str) -> str:
         return self.preset.paths.get(option, ".".join(PATH_OF[option]))

@@ -103,13 +103,13 @@ def _rows(outcome: Held, searcher: Searcher) -> Iterable[CheckRow]:
             severity="none" if one.met else "error",
             hint="" if change is None else change.hint,
             file=limit.place.file,
-            message=_message(one, outcome),
+            message=_message(one, outcome, outcome.lacks.get(place)),
             change=None if change is None else change.assignments,
             bound_value=list(one.bound.value) if isinstance(one.bound.value, tuple) else one.bound.value,
         )
 
 
-def _message(one: Outcome, outcome: Held) -> str:
+def _message(one: Outcome, outcome: Held, lacks: str | None) -> str:
     """A broken limit in one sentence: value, bound, by how much; and the reason where the value needs one."""
     field, bound = one.bound.field, one.bound
     asked = bound.text
@@ -121,7 +121,9 @@ def _message(one: Outcome, outcome: Held) -> str:
         return said
     if one.excess is not None:
         said += f"; off by {shown(field, one.excess)}{_share(one)}"
-    if one.value is None or field == "verdict":
+    if lacks:
+        said += f" ({lacks})"
+    elif one.value is None or field == "verdict":
         said += f" ({outcome.reason})" if outcome.reason else ""
     return in_yaml_words(said)
 

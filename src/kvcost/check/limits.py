@@ -6,7 +6,7 @@ import math
 import re
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..cases.gains import GainRow
@@ -19,7 +19,7 @@ from ..presets.read import Limit
 from ..units.parse import parse_number, parse_rate, parse_size, parse_time, parse_tokens
 from ..units.show import show_rate, show_significant, show_time
 
-__all__ = ["CHOICES", "FIELDS", "Bound", "bounds_of", "kind_of", "met", "overrun", "shown"]
+__all__ = ["CHOICES", "FIELDS", "Bound", "bounds_of", "kind_of", "listed", "met", "overrun", "shown"]
 
 VERDICTS = ("disaggregate", "colocate", "mixed", "infeasible", "unknown")
 # Word fields with a closed choice.
@@ -227,6 +227,16 @@ def overrun(bound: Bound, value: Any) -> float | None:
     if bound.sign == "!=":
         return -abs(above)
     return {"<": above, "<=": above, ">": -above, ">=": -above, "==": abs(above)}[bound.sign]
+
+
+def listed(words: Iterable[str], last: str = "or") -> str:
+    """Words as a sentence lists them.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b or c', 'a')
+    """
+    *front, end = words
+    return f"{', '.join(front)} {last} {end}" if front else end
 
 
 def shown(field: str, value: Any) -> str:
