@@ -1,7 +1,7 @@
 """The nearest single change under which a deployment meets its limits, found by asking the model.
 
-Nearest means, in this order: a setting of the software, the layout, the link, the load (rate, prompt and output
-lengths); of a kind the smallest step first. Where a limit asks for a split not to pay the load comes first, since
+Nearest means, in this order: a setting of the software, the layout, the link, the load (rate, output and at
+last prompt length); of a kind the smallest step first. Where a limit asks for a split not to pay the load comes first, since
 nobody would make the split worse to keep it. Only a change under which all limits hold is called one that meets
 them; where there is none, one that mends the limit at hand is named with what it leaves broken.
 """
@@ -17,6 +17,7 @@ from ..errors import KvcostError
 from ..presets.keys import PATH_OF
 from ..presets.read import PresetFile
 from .candidates import Assignments, backward, layouts, links, settings
+from .consequences import consequences, threshold
 from .evaluate import Answers, Held, Outcome, judged
 from .limits import Bound, listed, shown
 
@@ -84,7 +85,7 @@ class _Search:
         self.preset: PresetFile = held.preset
         self.options: Options = self.preset.options
         self.bounds: list[Bound] = [outcome.bound for outcome in held.outcomes]
-        self.tries = 0
+        self.tries = self.ctx = 0
         self.named = "all other limits" if held.lacks else "all limits"
         self.tried: list[_Found] = []
         self.against = any(not outcome.met and _against_split(outcome.bound) for outcome in held.outcomes)
@@ -92,6 +93,7 @@ class _Search:
     def run(self, broken: Sequence[int]) -> dict[int, _Found | None]:
         """The change for each broken limit: one that meets all limits, else the first that mends it."""
         row = self.answers.values(self.options, {bound.field for bound in self.bounds} | {"verdict"})[0]
+        self.ctx = row["ctx_tokens"]
         whole = self._nearest(row, self._all_met)
         if whole is not None:
             return dict.fromkeys(broken, whole)
@@ -148,12 +150,12 @@ class _Search:
         return best
 
     def _load(self, row: dict[str, Any], passes: Callable[[_Found], bool]) -> _Found | None:
-        """A lower or higher rate, another prompt or output length: the nearest in ratio that passes."""
+        """A lower or higher rate, another output and at last another prompt length: the nearest in ratio that passes."""
         rate = "concurrency" if "concurrency" in self.options else "rate"
         for option, now, most in (
             (rate, row["rate_per_s" if rate == "rate" else rate], 1e6),
-            ("ctx", row["ctx_tokens"], 2**20),
             ("osl", row["osl_tokens"], 2**20),
+            ("ctx", row["ctx_tokens"], 2**20),
         ):
             found = self._nearest_number(option, now, most, passes) if now else None
             if found is not None:
@@ -192,8 +194,13 @@ class _Search:
         if found is None:
             return Change(None, f"no single change of {KINDS_TRIED} was found that meets it")
         words = " and ".join(self._written(option, word) for option, word in found.assignments.items())
+        if "ctx" in found.assignments and not self.against:
+            words += f" ({threshold(self.ctx, int(found.assignments['ctx']))})"
         meets, bound = "meets" if len(found.assignments) == 1 else "meet", self.bounds[place]
         gives = f"{bound.field} is then {shown(bound.field, found.outcomes[place].value)}"
+        taken = list(consequences(self.options, found.assignments, self.answers.reader.catalog))
+        if taken:
+            gives += f"; it takes {listed(taken, 'and')}"
         if self.against and _against_split(bound):
             gives += "; or, as a split pays now, let the limit ask for one"
         assignments = dict(self._assigned(found.assignments))
