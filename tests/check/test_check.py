@@ -136,7 +136,14 @@ def test_strict_fails_at_warnings(kvcost, preset):
     ran = kvcost("check", name)
     assert ran.code == 0
     assert "warning: ctx-beyond-limit: a.yaml: 8,192 tokens exceed" in ran.err
-    assert kvcost("check", name, "--strict").code == 1
+    assert ran.out.endswith("all met; 2 warnings\n")
+    said = "1 preset, 1 limit: all met; 2 warnings, which --strict lets fail\n"
+    ran = kvcost("check", name, "--strict")
+    assert ran.code == 1
+    assert ran.out.endswith(said)
+    for more in ((), ("--json",)):
+        assert (ran := kvcost("check", name, "--strict", "-q", *more)).code == 1
+        assert ran.err == f"error: {said}"
 
 
 def test_a_preset_without_limits_is_a_warning(kvcost, preset):

@@ -18,6 +18,10 @@ from .limits import shown
 __all__ = ["CheckRow", "Checked", "check_presets", "summary"]
 
 
+# What is said of warnings that fail a run.
+STRICT = ", which --strict lets fail"
+
+
 class CheckRow(NamedTuple):
     """One limit of a preset, and what became of it.
 
@@ -135,8 +139,8 @@ def _share(one: Outcome) -> str:
     return f" ({one.excess / abs(one.bound.value):.0%})"
 
 
-def summary(checked: Checked) -> str:
-    """The outcome in one line."""
+def summary(checked: Checked, *, strict: bool = False) -> str:
+    """The outcome in one line; where `strict`, warnings fail."""
     limits, broken = len(checked.rows), checked.broken
     parts = [f"{_count(len(checked.presets), 'preset')}, {_count(limits, 'limit')}"]
     if broken:
@@ -146,7 +150,7 @@ def summary(checked: Checked) -> str:
     if checked.bad:
         parts.append(f"{_count(len(checked.bad), 'preset')} could not be checked")
     if checked.warnings:
-        parts.append(_count(len(checked.warnings), "warning"))
+        parts.append(_count(len(checked.warnings), "warning") + (STRICT if strict else ""))
     return f"{parts[0]}: {'; '.join(parts[1:])}"
 
 
