@@ -257,3 +257,24 @@ def test_a_change_meets_the_limits_that_lack_nothing(checked):
     _, rows = checked(SPLIT.replace("rails: 8", "rails: 1") + '  cost_mono_per_mtok: "< 1"\n')
     assert rows[2]["change"] == {"link.rails": 8}
     assert "meets all other limits of the preset" in rows[2]["hint"]
+
+
+def test_a_reason_and_a_change_that_limits_share_are_told_once(kvcost, preset):
+    text = SPLIT.replace("rate: 3", "rate: 30").replace("limits:", "limits:\n  tpot_gain_s: '> 0'")
+    ran = kvcost("check", preset(text), "-q")
+    assert ran.code == 1
+    assert ran.out.count("(monolithic saturates") == 1
+    assert ran.out.count("change: ") == 1
+    lines = ran.out.splitlines()
+    broken = [line for line in lines if "asked for" in line]
+    assert len(broken) > 2
+    assert lines[1 + len(broken)].startswith("        change: ")
+    for line in broken:
+        assert f"{line.split()[1]} " in lines[1 + len(broken)]
+
+
+def test_equality_has_no_share_and_names_are_said_once(kvcost, preset):
+    ran = kvcost("check", preset(SPLIT.replace('> 0"', '> 0"\n  rails: "== 4"')), "-q")
+    assert "rails is 8, asked for: == 4; off by 4.000\n" in ran.out
+    ran = kvcost("check", preset(SPLIT.replace('"> 0"', '["> 0", "< 9s"]')), "-q")
+    assert ran.out.splitlines()[0] == "ok    a.yaml  net_gain_s, link_utilisation, transfer_s, ttft_disagg_s, verdict"

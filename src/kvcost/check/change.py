@@ -65,7 +65,8 @@ class Searcher:
             return dict.fromkeys(broken, Change(None, f"{held.reason.removeprefix(UNKNOWN)}: without it nothing can be said of what splitting gains"))
         search = _Search(self.answers, held, min(self.left, MAX_TRIES))
         try:
-            return {place: search.told(place, found) for place, found in search.run(broken).items()}
+            found = search.run(broken)
+            return {place: search.told([other for other in broken if found[other] is one], one) for place, one in found.items()}
         finally:
             self.left -= search.tries
 
@@ -189,25 +190,27 @@ class _Search:
                 found, holds = nearer, middle
         return found
 
-    def told(self, place: int, found: _Found | None) -> Change:
-        """A change in words: what to write where, and what comes of it."""
+    def told(self, places: Sequence[int], found: _Found | None) -> Change:
+        """A change that mends the limits at `places` in words: what to write where, and what comes of it."""
         if found is None:
             return Change(None, f"no single change of {KINDS_TRIED} was found that meets it")
         words = " and ".join(self._written(option, word) for option, word in found.assignments.items())
         if "ctx" in found.assignments and not self.against:
             words += f" ({threshold(self.ctx, int(found.assignments['ctx']))})"
-        meets, bound = "meets" if len(found.assignments) == 1 else "meet", self.bounds[place]
-        gives = f"{bound.field} is then {shown(bound.field, found.outcomes[place].value)}"
+        meets = "meets" if len(found.assignments) == 1 else "meet"
+        outcomes = {found.outcomes[place].bound.field: found.outcomes[place].value for place in places}
+        gives = listed([f"{field} {shown(field, value)}" for field, value in outcomes.items()], "and").replace(" ", " is then ", 1)
         taken = list(consequences(self.options, found.assignments, self.answers.reader.catalog))
         if taken:
             gives += f"; it takes {listed(taken, 'and')}"
-        if self.against and _against_split(bound):
+        if self.against and any(_against_split(self.bounds[place]) for place in places):
             gives += "; or, as a split pays now, let the limit ask for one"
         assignments = dict(self._assigned(found.assignments))
         if self._all_met(found):
             return Change(assignments, f"{words} {meets} {self.named} of the preset; {gives}")
         still = list(dict.fromkeys(one.bound.field for one in found.outcomes if not one.met))
-        return Change(assignments, f"{words} {meets} this limit, but {listed(still, 'and')} {'stays' if len(still) == 1 else 'stay'} broken; {gives}")
+        those = "this limit" if len(outcomes) == 1 else listed(outcomes, "and")
+        return Change(assignments, f"{words} {meets} {those}, but {listed(still, 'and')} {'stays' if len(still) == 1 else 'stay'} broken; {gives}")
 
     def _path(self, option: str) -> str:
         return self.preset.paths.get(option, ".".join(PATH_OF[option]))
