@@ -1,5 +1,7 @@
 """`kvcost check`: what it says of presets, and how it ends."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -278,3 +280,17 @@ def test_equality_has_no_share_and_names_are_said_once(kvcost, preset):
     assert "rails is 8, asked for: == 4; off by 4.000\n" in ran.out
     ran = kvcost("check", preset(SPLIT.replace('"> 0"', '["> 0", "< 9s"]')), "-q")
     assert ran.out.splitlines()[0] == "ok    a.yaml  net_gain_s, link_utilisation, transfer_s, ttft_disagg_s, verdict"
+
+
+def test_lists_and_mappings_are_text_in_every_format(kvcost, preset):
+    text = SPLIT.replace("{name: ib-ndr, rails: 8}", "ib-ndr").replace("rate: 3", "rate: 0.5")
+    columns = ("--columns", "limit,change,bound_value", "-q")
+    ran = kvcost("check", preset(text), "--format", "csv", *columns)
+    rows = list(csv.DictReader(io.StringIO(ran.out)))
+    changes = [json.loads(row["change"]) for row in rows if row["change"]]
+    assert {"link": {"name": "ib-ndr", "rails": 8}} in changes
+    assert json.loads(rows[-1]["bound_value"]) == ["mixed", "disaggregate"]
+    ran = kvcost("check", "a.yaml", "--format", "markdown", *columns)
+    assert "| link: {name: ib-ndr, rails: 8} |" in ran.out
+    assert "| mixed or disaggregate |" in ran.out
+    assert "'" not in ran.out
