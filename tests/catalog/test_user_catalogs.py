@@ -166,6 +166,8 @@ def test_near_names():
     assert hint.startswith("nearest: llama2-70b, ")
     assert hint.count(",") == 2
     assert near_names("zzzzzzzz", ["llama2-70b", "opt-66b"]) == []
+    assert Catalog().suggest("links", "foo") == "`kvcost links` lists all"
+    assert Catalog().suggest("links", "rdma").count(",") == 2, "a part of a name leads to it"
     assert near_names("ib_ndr", ["IB NDR", "ib-ndr", "ib-hdr"])[0] == "IB NDR"
     assert len(near_names("llama", [f"llama{i}" for i in range(20)])) == 3
 

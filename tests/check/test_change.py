@@ -120,3 +120,27 @@ def test_a_value_that_is_missing_is_explained_by_what_saturates(kvcost, tmp_path
     (row,) = json.loads(kvcost("check", file, "--json").out)["rows"]
     assert row["value"] is None
     assert "saturates" in row["message"]
+
+
+def change_of(checked, text):
+    _, rows = checked(text)
+    return next(row["hint"] for row in rows if not row["met"])
+
+
+def test_what_a_change_takes_beside_its_words_is_said(checked):
+    head = SPLIT.partition("limits:")[0].replace("kv_dtype: fp8\n", "kv_dtype: fp8\noverlap: push\n").replace("weight_dtype: fp16", "weight_dtype: fp8")
+    four = head.replace("tp: 8", "tp: 4").replace("rails: 8", "rails: 4")
+    hint = change_of(checked, four + "limits: {prefill_s: '< 160ms'}\n")
+    assert "prefill.tp: 8 (line 6)" in hint
+    assert hint.endswith("it takes 12 GPUs in place of 8")
+    hint = change_of(checked, head.replace("tp: 8", "tp: 4").replace("{name: ib-ndr, rails: 8}", "ib-ndr") + "limits: {link: nvlink4}\n")
+    assert hint.endswith("it takes both pools in one node")
+
+
+def test_shorter_prompts_come_last_and_are_a_threshold(checked):
+    text = SPLIT.partition("limits:")[0] + "limits: {kv_bytes: '< 200MB'}\n"
+    code, rows = checked(text)
+    assert code == 1
+    assert set(rows[0]["change"]) == {"workload.isl"}
+    assert "a threshold: send only prompts of up to 1," in rows[0]["hint"]
+    assert checked(applied(text, rows[0]["change"]))[0] == 0

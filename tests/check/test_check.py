@@ -1,5 +1,7 @@
 """`kvcost check`: what it says of presets, and how it ends."""
 
+import csv
+import io
 import json
 import os
 from pathlib import Path
@@ -137,7 +139,14 @@ def test_strict_fails_at_warnings(kvcost, preset):
     ran = kvcost("check", name)
     assert ran.code == 0
     assert "warning: ctx-beyond-limit: a.yaml: 8,192 tokens exceed" in ran.err
-    assert kvcost("check", name, "--strict").code == 1
+    assert ran.out.endswith("all met; 2 warnings\n")
+    said = "1 preset, 1 limit: all met; 2 warnings, which --strict lets fail\n"
+    ran = kvcost("check", name, "--strict")
+    assert ran.code == 1
+    assert ran.out.endswith(said)
+    for more in ((), ("--json",)):
+        assert (ran := kvcost("check", name, "--strict", "-q", *more)).code == 1
+        assert ran.err == f"error: {said}"
 
 
 def test_a_preset_without_limits_is_a_warning(kvcost, preset):
@@ -253,3 +262,60 @@ def test_a_limit_that_several_inherit_is_a_finding_of_each(kvcost, preset, tmp_p
     texts = [result["message"]["text"] for result in json.loads((tmp_path / "r.sarif").read_text())["runs"][0]["results"]]
     assert any(text.startswith("heir.yaml: ") for text in texts)
     assert len(set(texts)) == len(texts) == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "needed"),
+    [
+        ('cost_mono_per_mtok: "< 1"', "give gpu_hour_price"),
+        ('goodput_disagg_per_gpu: "> 0.2"', "give slo.ttft, slo.tpot or slo.itl_p99"),
+        ('concurrency: "< 9"', "give workload.concurrency"),
+    ],
+)
+def test_a_value_that_lacks_an_input_says_which(checked, limit, needed):
+    code, rows = checked(SPLIT.replace("< 2.5ms", "< 1ns") + f"  {limit}\n")
+    assert code == 1
+    assert rows[-1]["message"].endswith(f"({needed})")
+    assert (rows[-1]["hint"], rows[-1]["change"]) == (needed, None)
+    assert "no single change" in rows[2]["hint"]
+
+
+def test_a_change_meets_the_limits_that_lack_nothing(checked):
+    _, rows = checked(SPLIT.replace("rails: 8", "rails: 1") + '  cost_mono_per_mtok: "< 1"\n')
+    assert rows[2]["change"] == {"link.rails": 8}
+    assert "meets all other limits of the preset" in rows[2]["hint"]
+
+
+def test_a_reason_and_a_change_that_limits_share_are_told_once(kvcost, preset):
+    text = SPLIT.replace("rate: 3", "rate: 30").replace("limits:", "limits:\n  tpot_gain_s: '> 0'")
+    ran = kvcost("check", preset(text), "-q")
+    assert ran.code == 1
+    assert ran.out.count("(monolithic saturates") == 1
+    assert ran.out.count("change: ") == 1
+    lines = ran.out.splitlines()
+    broken = [line for line in lines if "asked for" in line]
+    assert len(broken) > 2
+    assert lines[1 + len(broken)].startswith("        change: ")
+    for line in broken:
+        assert f"{line.split()[1]} " in lines[1 + len(broken)]
+
+
+def test_equality_has_no_share_and_names_are_said_once(kvcost, preset):
+    ran = kvcost("check", preset(SPLIT.replace('> 0"', '> 0"\n  rails: "== 4"')), "-q")
+    assert "rails is 8, asked for: == 4; off by 4.000\n" in ran.out
+    ran = kvcost("check", preset(SPLIT.replace('"> 0"', '["> 0", "< 9s"]')), "-q")
+    assert ran.out.splitlines()[0] == "ok    a.yaml  net_gain_s, link_utilisation, transfer_s, ttft_disagg_s, verdict"
+
+
+def test_lists_and_mappings_are_text_in_every_format(kvcost, preset):
+    text = SPLIT.replace("{name: ib-ndr, rails: 8}", "ib-ndr").replace("rate: 3", "rate: 0.5")
+    columns = ("--columns", "limit,change,bound_value", "-q")
+    ran = kvcost("check", preset(text), "--format", "csv", *columns)
+    rows = list(csv.DictReader(io.StringIO(ran.out)))
+    changes = [json.loads(row["change"]) for row in rows if row["change"]]
+    assert {"link": {"name": "ib-ndr", "rails": 8}} in changes
+    assert json.loads(rows[-1]["bound_value"]) == ["mixed", "disaggregate"]
+    ran = kvcost("check", "a.yaml", "--format", "markdown", *columns)
+    assert "| link: {name: ib-ndr, rails: 8} |" in ran.out
+    assert "| mixed or disaggregate |" in ran.out
+    assert "'" not in ran.out

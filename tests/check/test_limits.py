@@ -9,6 +9,8 @@ from kvcost.errors import KvcostError
 from kvcost.presets.read import Limit
 from kvcost.presets.trees import Place
 
+from .conftest import SPLIT
+
 
 def limit(field, bound):
     return Limit(field, bound, Place("p.yaml", 2, 9), Place("p.yaml", 2, 3))
@@ -58,7 +60,9 @@ def test_two_sides_of_a_limit():
     ("field", "text", "place", "message", "hint"),
     [
         ("netgain_s", "> 0", "p.yaml:2:3", "no output field", "net_gain_s"),
-        ("breakeven_ctx_tokens", "> 0", "p.yaml:2:3", "no single value", ""),
+        ("breakeven_ctx_tokens", "> 0", "p.yaml:2:3", "no single value", "threshold_tokens, breakeven_osl_tokens or net_gain_s"),
+        ("reason", "x", "p.yaml:2:3", "no single value", "verdict or net_gain_s"),
+        ("layout", "x", "p.yaml:2:3", "no single value", "verdict, net_gain_s or goodput_disagg_per_gpu"),
         ("transfer_s", "about 5", "p.yaml:2:9", "on which side", "< 50ms"),
         ("transfer_s", "50ms", "p.yaml:2:9", "on which side", '"< 50ms" or "> 50ms"'),
         ("transfer_s", 0.05, "p.yaml:2:9", "on which side", '"< 0.05"'),
@@ -69,7 +73,13 @@ def test_two_sides_of_a_limit():
         ("transfer_s", "< nan", "p.yaml:2:9", "cannot read the bound", "50ms"),
         ("transfer_s", "<< 5ms", "p.yaml:2:9", "cannot read the bound", ""),
         ("transfer_s", "< --5ms", "p.yaml:2:9", "cannot read the bound", ""),
-        ("transfer_s", "> 1ms < 5ms", "p.yaml:2:9", "no time", ""),
+        ("transfer_s", "> 1ms < 5ms", "p.yaml:2:9", "2 comparisons", '["> 1ms", "< 5ms"]'),
+        ("transfer_s", "> 10ms and <= 60ms", "p.yaml:2:9", "2 comparisons", 'transfer_s: ["> 10ms", "<= 60ms"]'),
+        ("transfer_s", ">10ms, <60ms", "p.yaml:2:9", "2 comparisons", '[">10ms", "<60ms"]'),
+        ("transfer_s", "10ms..60ms", "p.yaml:2:9", "2 comparisons", 'transfer_s: ["> 10ms", "< 60ms"]'),
+        ("rails", "1..4", "p.yaml:2:9", "2 comparisons", 'rails: ["> 1", "< 4"]'),
+        ("rails", 2, "p.yaml:2:9", "on which side", '"== 2", "< 2" or "> 2"'),
+        ("goodput_disagg_per_gpu", "> 0.2/s", "p.yaml:2:9", "no plain number", "write 0.2"),
         ("bandwidth_bytes_per_s", "> inf", "p.yaml:2:9", "cannot read the bound", "12GB/s"),
         ("bandwidth_bytes_per_s", "> 12GB", "p.yaml:2:9", "no data rate", "bytes/s"),
         ("link_utilisation", "< 5ms", "p.yaml:2:9", "no share", "0.7"),
@@ -124,3 +134,49 @@ def test_no_value_meets_nothing(field):
         assert not met(bound, None)
         assert overrun(bound, None) is None
     assert shown(field, None) == "no value"
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        "gpu: h100",
+        "gpu: H100",
+        "link: ndr",
+        "link: [100gbe, ib-ndr]",
+        "link: '!= 100gbe'",
+        "model: meta-llama/Llama-2-70b-hf",
+        "kv_dtype: fp8_e4m3",
+        "weight_dtype: float16",
+        "engine: vllm",
+    ],
+)
+def test_a_limit_may_use_any_name_of_what_it_asks_for(checked, limits):
+    code, rows = checked(SPLIT.partition("limits:")[0] + f"limits: {{{limits}}}\n")
+    assert code == 0, rows
+
+
+@pytest.mark.parametrize(
+    ("limits", "message", "hint"),
+    [
+        ("gpu: h1000", "unknown gpu 'h1000'", "h100"),
+        ("link: ib-ndx", "unknown link 'ib-ndx'", "ib_ndr"),
+        ("model: llama2-71b", "unknown model", "llama2-70b"),
+        ("kv_dtype: fp9", "unknown KV dtype 'fp9'", "fp8"),
+        ("weight_dtype: int3", "unknown KV dtype", "bf16"),
+        ("engine: vlm-nixl", "unknown engine", "vllm-nixl"),
+    ],
+)
+def test_a_name_of_nothing_is_refused(checked, limits, message, hint):
+    code, told = checked(SPLIT.partition("limits:")[0] + f"limits: {{{limits}}}\n")
+    assert code == 2
+    assert told.startswith("error: a.yaml:9:")
+    assert message in told
+    assert hint in told
+
+
+def test_the_hops_of_a_path_and_a_rate_are_names_too(checked):
+    head = SPLIT.partition("limits:")[0]
+    hops = head.replace("{name: ib-ndr, rails: 8}", "{path: [pcie5, ib-ndr]}")
+    assert checked(hops + "limits: {link: pcie5+ndr}\n")[0] == 0
+    assert checked(hops + "limits: {link: ib-ndr+ndr}\n")[0] == 1
+    assert checked(head.replace("{name: ib-ndr, rails: 8}", "25Gbps") + "limits: {link: 25Gbps}\n")[0] == 0

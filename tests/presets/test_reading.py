@@ -152,6 +152,7 @@ def test_a_model_is_beside_the_file_that_names_it(read, folder):
         ("workload: {isl: {a: 1}}", "a.yaml:1:17", "needs a word or a number, not a mapping", "isl"),
         ("model: 2026-01-01", "a.yaml:1:8", "not a date", "model"),
         ("no: 1", "a.yaml:1:1", "the key no as a boolean", "quote"),
+        ("prefill: &p {gpu: h100}\ndecode:\n  <<: *p\n  tp: 8", "a.yaml:3:3", "merge keys (<<) are not read", "extends: base.yaml"),
         ("model: a\nmodel: b", "a.yaml:2:1", "'model' stands twice", "keep one"),
         ("prefill:\n\tgpu: h100", "a.yaml:2:1", "not valid YAML", "spaces, not tabs"),
         ("model: [", "a.yaml:2:1", "not valid YAML", "syntax"),

@@ -86,6 +86,23 @@ def test_times_refused(text):
 
 
 @pytest.mark.parametrize(
+    ("parse", "text", "said"),
+    [
+        (parse_time, "1 second", "unknown time unit 'second' in '1 second'"),
+        (parse_time, "1GB", "unknown time unit 'GB' in '1GB'"),
+        (parse_time, "5", "time without a unit: '5'"),
+        (parse_rate, "100GB", "unknown data rate unit 'GB' in '100GB'"),
+        (parse_rate, "100", "data rate without a clear unit: '100'"),
+        (parse_size, "5ms", "unknown size unit 'ms' in '5ms'"),
+    ],
+)
+def test_a_wrong_unit_is_not_called_a_missing_one(parse, text, said):
+    with pytest.raises(KvcostError) as caught:
+        parse(text)
+    assert caught.value.message == said
+
+
+@pytest.mark.parametrize(
     ("text", "size"),
     [
         *(("512", 512), ("512B", 512), ("1kB", 1000), ("1KB", 1000), ("1KiB", 1024), ("1kiB", 1024), ("1.3GB", 1_300_000_000), ("1.25GiB", 1_342_177_280)),

@@ -33,13 +33,28 @@ def without_variant(name: str) -> str:
     return _VARIANT.sub("", name.rpartition("/")[2])
 
 
+# A name less alike than this to all that is known is no mistyping of any; the second and third nearest may be less alike.
+ALIKE, ALIKE_AT_ALL = 0.55, 0.3
+
+
 def near_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:
-    """Up to `count` known names nearest to a mistyped one, nearest first.
+    """Up to `count` known names nearest to a mistyped one, nearest first; none where it has too little in common with any.
 
     >>> near_names("llama2-70", ["llama2-7b", "llama2-70b", "opt-66b"])[0]
     'llama2-70b'
+    >>> near_names("foo", ["bloom", "opt-66b"])
+    []
     """
     by_key: dict[str, str] = {}
     for candidate in known:
         by_key.setdefault(normalise(candidate), candidate)
-    return [by_key[key] for key in difflib.get_close_matches(normalise(name), by_key, n=count, cutoff=0.3)]
+    typed = normalise(name)
+    near = difflib.get_close_matches(typed, by_key, n=count, cutoff=ALIKE_AT_ALL)
+    if not near or difflib.SequenceMatcher(None, near[0], typed).ratio() < ALIKE:
+        # A part of a name leads to it, however much longer it is.
+        near = sorted((key for key in by_key if len(typed) > 1 and _part_of(typed, key)), key=len)[:count]
+    return [by_key[key] for key in near]
+
+
+def _part_of(typed: str, key: str) -> bool:
+    return key.startswith(typed) or (len(typed) > 2 and typed in key)

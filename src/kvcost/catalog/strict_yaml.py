@@ -119,6 +119,8 @@ class _Reader:
             key = key_node.value
             if not isinstance(key_node, yaml.ScalarNode) or not isinstance(key, str):
                 raise self.fail(key_node, "a key must be a plain word", "write key: value")
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                raise self.fail(key_node, "merge keys (<<) are not read", "write the keys out; a preset takes over those of another file by extends: base.yaml")
             if key_node.tag != "tag:yaml.org,2002:str":
                 kind = "a boolean" if key.lower() in _BOOLEAN_WORDS else "not a word"
                 raise self.fail(key_node, f"YAML reads the key {key} as {kind}", f"quote it: '{key}'")

@@ -1,7 +1,7 @@
 """The nearest single change under which a deployment meets its limits, found by asking the model.
 
-Nearest means, in this order: a setting of the software, the layout, the link, the load (rate, prompt and output
-lengths); of a kind the smallest step first. Where a limit asks for a split not to pay the load comes first, since
+Nearest means, in this order: a setting of the software, the layout, the link, the load (rate, output and at
+last prompt length); of a kind the smallest step first. Where a limit asks for a split not to pay the load comes first, since
 nobody would make the split worse to keep it. Only a change under which all limits hold is called one that meets
 them; where there is none, one that mends the limit at hand is named with what it leaves broken.
 """
@@ -17,8 +17,9 @@ from ..errors import KvcostError
 from ..presets.keys import PATH_OF
 from ..presets.read import PresetFile
 from .candidates import Assignments, backward, layouts, links, settings
+from .consequences import consequences, threshold
 from .evaluate import Answers, Held, Outcome, judged
-from .limits import Bound, shown
+from .limits import Bound, listed, shown
 
 __all__ = ["Change", "Searcher"]
 
@@ -53,16 +54,19 @@ class Searcher:
 
     def changes(self, held: Held) -> dict[int, Change]:
         """Place of a broken limit among the outcomes → the change that mends it."""
-        broken = [place for place, outcome in enumerate(held.outcomes) if not outcome.met]
-        if not broken:
-            return {}
+        told = {place: Change(None, needed) for place, needed in held.lacks.items()}
+        broken = [place for place, outcome in enumerate(held.outcomes) if not outcome.met and place not in told]
+        return told | (self._changes(held, broken) if broken else {})
+
+    def _changes(self, held: Held, broken: Sequence[int]) -> dict[int, Change]:
         if self.left <= 0:
             return dict.fromkeys(broken, Change(None, "so many limits are broken that no change was looked for; check this preset by itself"))
         if held.reason.startswith(UNKNOWN):
             return dict.fromkeys(broken, Change(None, f"{held.reason.removeprefix(UNKNOWN)}: without it nothing can be said of what splitting gains"))
         search = _Search(self.answers, held, min(self.left, MAX_TRIES))
         try:
-            return {place: search.told(place, found) for place, found in search.run(broken).items()}
+            found = search.run(broken)
+            return {place: search.told([other for other in broken if found[other] is one], one) for place, one in found.items()}
         finally:
             self.left -= search.tries
 
@@ -73,10 +77,6 @@ class _Found(NamedTuple):
     assignments: Assignments
     outcomes: tuple[Outcome, ...]
 
-    @property
-    def all_met(self) -> bool:
-        return all(outcome.met for outcome in self.outcomes)
-
 
 class _Search:
     """The search for one preset."""
@@ -86,14 +86,16 @@ class _Search:
         self.preset: PresetFile = held.preset
         self.options: Options = self.preset.options
         self.bounds: list[Bound] = [outcome.bound for outcome in held.outcomes]
-        self.tries = 0
+        self.tries = self.ctx = 0
+        self.named = "all other limits" if held.lacks else "all limits"
         self.tried: list[_Found] = []
         self.against = any(not outcome.met and _against_split(outcome.bound) for outcome in held.outcomes)
 
     def run(self, broken: Sequence[int]) -> dict[int, _Found | None]:
         """The change for each broken limit: one that meets all limits, else the first that mends it."""
         row = self.answers.values(self.options, {bound.field for bound in self.bounds} | {"verdict"})[0]
-        whole = self._nearest(row, lambda found: found.all_met)
+        self.ctx = row["ctx_tokens"]
+        whole = self._nearest(row, self._all_met)
         if whole is not None:
             return dict.fromkeys(broken, whole)
         found: dict[int, _Found | None] = {}
@@ -102,6 +104,10 @@ class _Search:
             if found[place] is None and len(self.bounds) > 1:
                 found[place] = self._load(row, lambda one, place=place: one.outcomes[place].met)  # type: ignore[misc]
         return found
+
+    def _all_met(self, found: _Found) -> bool:
+        """Whether every limit is met that any change could meet."""
+        return all(outcome.met for place, outcome in enumerate(found.outcomes) if place not in self.held.lacks)
 
     def _nearest(self, row: dict[str, Any], passes: Callable[[_Found], bool]) -> _Found | None:
         if self.against and (found := self._load(row, passes)) is not None:
@@ -145,12 +151,12 @@ class _Search:
         return best
 
     def _load(self, row: dict[str, Any], passes: Callable[[_Found], bool]) -> _Found | None:
-        """A lower or higher rate, another prompt or output length: the nearest in ratio that passes."""
+        """A lower or higher rate, another output and at last another prompt length: the nearest in ratio that passes."""
         rate = "concurrency" if "concurrency" in self.options else "rate"
         for option, now, most in (
             (rate, row["rate_per_s" if rate == "rate" else rate], 1e6),
-            ("ctx", row["ctx_tokens"], 2**20),
             ("osl", row["osl_tokens"], 2**20),
+            ("ctx", row["ctx_tokens"], 2**20),
         ):
             found = self._nearest_number(option, now, most, passes) if now else None
             if found is not None:
@@ -184,20 +190,27 @@ class _Search:
                 found, holds = nearer, middle
         return found
 
-    def told(self, place: int, found: _Found | None) -> Change:
-        """A change in words: what to write where, and what comes of it."""
+    def told(self, places: Sequence[int], found: _Found | None) -> Change:
+        """A change that mends the limits at `places` in words: what to write where, and what comes of it."""
         if found is None:
             return Change(None, f"no single change of {KINDS_TRIED} was found that meets it")
         words = " and ".join(self._written(option, word) for option, word in found.assignments.items())
-        meets, bound = "meets" if len(found.assignments) == 1 else "meet", self.bounds[place]
-        gives = f"{bound.field} is then {shown(bound.field, found.outcomes[place].value)}"
-        if self.against and _against_split(bound):
+        if "ctx" in found.assignments and not self.against:
+            words += f" ({threshold(self.ctx, int(found.assignments['ctx']))})"
+        meets = "meets" if len(found.assignments) == 1 else "meet"
+        outcomes = {found.outcomes[place].bound.field: found.outcomes[place].value for place in places}
+        gives = listed([f"{field} {shown(field, value)}" for field, value in outcomes.items()], "and").replace(" ", " is then ", 1)
+        taken = list(consequences(self.options, found.assignments, self.answers.reader.catalog))
+        if taken:
+            gives += f"; it takes {listed(taken, 'and')}"
+        if self.against and any(_against_split(self.bounds[place]) for place in places):
             gives += "; or, as a split pays now, let the limit ask for one"
         assignments = dict(self._assigned(found.assignments))
-        if found.all_met:
-            return Change(assignments, f"{words} {meets} all limits of the preset; {gives}")
-        still = ", ".join(dict.fromkeys(one.bound.field for one in found.outcomes if not one.met))
-        return Change(assignments, f"{words} {meets} this limit, but {still} stays broken; {gives}")
+        if self._all_met(found):
+            return Change(assignments, f"{words} {meets} {self.named} of the preset; {gives}")
+        still = list(dict.fromkeys(one.bound.field for one in found.outcomes if not one.met))
+        those = "this limit" if len(outcomes) == 1 else listed(outcomes, "and")
+        return Change(assignments, f"{words} {meets} {those}, but {listed(still, 'and')} {'stays' if len(still) == 1 else 'stay'} broken; {gives}")
 
     def _path(self, option: str) -> str:
         return self.preset.paths.get(option, ".".join(PATH_OF[option]))

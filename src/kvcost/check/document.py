@@ -18,11 +18,16 @@ from .limits import shown
 __all__ = ["CheckRow", "Checked", "check_presets", "summary"]
 
 
+# What is said of warnings that fail a run.
+STRICT = ", which --strict lets fail"
+
+
 class CheckRow(NamedTuple):
     """One limit of a preset, and what became of it.
 
     value and excess in base units (excess above 0: so far beyond the bound; below: so much is left); line and
-    column where the limit stands in `file`; change the nearest one that mends it, path in the preset → value.
+    column where the limit stands in `file`; reason why there is no value or that verdict, which ends `message` too;
+    change the nearest one that mends it, path in the preset → value.
     """
 
     preset: str
@@ -39,6 +44,7 @@ class CheckRow(NamedTuple):
     message: str
     change: dict[str, Any] | None
     bound_value: float | list[str]
+    reason: str
 
 
 class Checked(NamedTuple):
@@ -91,6 +97,7 @@ def _rows(outcome: Held, searcher: Searcher) -> Iterable[CheckRow]:
     for place, one in enumerate(outcome.outcomes):
         change = changes.get(place)
         limit = one.bound.limit
+        reason = _why(one, outcome, place)
         yield CheckRow(
             preset=outcome.preset.name,
             limit=one.bound.field,
@@ -103,13 +110,21 @@ def _rows(outcome: Held, searcher: Searcher) -> Iterable[CheckRow]:
             severity="none" if one.met else "error",
             hint="" if change is None else change.hint,
             file=limit.place.file,
-            message=_message(one, outcome),
+            message=_message(one, reason),
             change=None if change is None else change.assignments,
             bound_value=list(one.bound.value) if isinstance(one.bound.value, tuple) else one.bound.value,
+            reason=reason,
         )
 
 
-def _message(one: Outcome, outcome: Held) -> str:
+def _why(one: Outcome, outcome: Held, place: int) -> str:
+    """Why a broken limit has no value, or the verdict that it has; else empty."""
+    if one.met or not (one.value is None or one.bound.field == "verdict"):
+        return ""
+    return in_yaml_words(outcome.lacks.get(place, outcome.reason))
+
+
+def _message(one: Outcome, reason: str) -> str:
     """A broken limit in one sentence: value, bound, by how much; and the reason where the value needs one."""
     field, bound = one.bound.field, one.bound
     asked = bound.text
@@ -121,20 +136,19 @@ def _message(one: Outcome, outcome: Held) -> str:
         return said
     if one.excess is not None:
         said += f"; off by {shown(field, one.excess)}{_share(one)}"
-    if one.value is None or field == "verdict":
-        said += f" ({outcome.reason})" if outcome.reason else ""
-    return in_yaml_words(said)
+    return in_yaml_words(said) + (f" ({reason})" if reason else "")
 
 
 def _share(one: Outcome) -> str:
-    """The excess as a share of the bound."""
-    if isinstance(one.bound.value, tuple) or not one.bound.value or one.excess is None:
+    """The excess as a share of the bound, where that says more than the excess does."""
+    if isinstance(one.bound.value, tuple) or not one.bound.value or one.excess is None or one.bound.sign in ("==", "!="):
         return ""
-    return f" ({one.excess / abs(one.bound.value):.0%})"
+    share = f"{one.excess / abs(one.bound.value):.0%}"
+    return "" if share == "0%" else f" ({share})"
 
 
-def summary(checked: Checked) -> str:
-    """The outcome in one line."""
+def summary(checked: Checked, *, strict: bool = False) -> str:
+    """The outcome in one line; where `strict`, warnings fail."""
     limits, broken = len(checked.rows), checked.broken
     parts = [f"{_count(len(checked.presets), 'preset')}, {_count(limits, 'limit')}"]
     if broken:
@@ -144,7 +158,7 @@ def summary(checked: Checked) -> str:
     if checked.bad:
         parts.append(f"{_count(len(checked.bad), 'preset')} could not be checked")
     if checked.warnings:
-        parts.append(_count(len(checked.warnings), "warning"))
+        parts.append(_count(len(checked.warnings), "warning") + (STRICT if strict else ""))
     return f"{parts[0]}: {'; '.join(parts[1:])}"
 
 

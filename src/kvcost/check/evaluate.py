@@ -9,11 +9,12 @@ from ..cases.breakeven import BreakevenQuestion
 from ..cases.deployment import Builder
 from ..cases.plan import Options, contexts
 from ..cases.preset import in_preset, in_yaml_words, placed, preset_options
-from ..cases.reading import Reader
+from ..cases.reading import Reader, flag
 from ..cost.model import Model
 from ..errors import KvcostError, Notice
 from ..presets.read import PresetFile
-from .limits import Bound, bounds_of, met, overrun
+from .limits import Bound, bounds_of, listed, met, overrun
+from .names import named
 
 __all__ = ["Answers", "Held", "Outcome", "held"]
 
@@ -21,6 +22,15 @@ MEMO_LIMIT = 4096
 # That the p99 gap stands at an edge matters to limits that it decides, and is noise to all others.
 GAP_EDGE = "gap-edge"
 _TARGETS = ("objective", "slo_ttft", "slo_tpot", "slo_itl_p99", "attainment")
+# How a field's name begins → the options of which it needs one.
+_NEEDS = (
+    ("cost_", ("gpu_hour_price",)),
+    ("cost_", ("rate", "concurrency")),
+    ("goodput_", ("slo_ttft", "slo_tpot", "slo_itl_p99")),
+    ("threshold_", ("rate",)),
+    ("rate_per_s", ("rate",)),
+    ("concurrency", ("concurrency",)),
+)
 GAP_FIELDS = frozenset(("verdict", "itl_p99_mono_s", "itl_p99_disagg_s", "itl_p99_gain_s"))
 
 
@@ -72,12 +82,16 @@ class Outcome(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A preset held to its limits; `reason` the verdict in one sentence where a limit is broken."""
+    """A preset held to its limits; `reason` the verdict in one sentence where a limit is broken.
+
+    lacks   place of an outcome without a value → what to give for it to have one
+    """
 
     preset: PresetFile
     outcomes: tuple[Outcome, ...]
     reason: str
     notices: list[Notice]
+    lacks: dict[int, str]
 
 
 def judged(bounds: Sequence[Bound], values: dict[str, Any]) -> tuple[Outcome, ...]:
@@ -94,6 +108,7 @@ def held(answers: Answers, preset: PresetFile) -> Held:
     bounds = [bound for limit in preset.limits for bound in bounds_of(limit)]
     try:
         values, notices = answers.values(options, (bound.field for bound in bounds))
+        bounds = [named(bound, answers.reader, values) for bound in bounds]
         outcomes = judged(bounds, values)
         reason = ""
         if not all(outcome.met for outcome in outcomes):
@@ -103,7 +118,18 @@ def held(answers: Answers, preset: PresetFile) -> Held:
     found = in_preset(notice for notice in notices if notice.code != GAP_EDGE or GAP_FIELDS.intersection(bound.field for bound in bounds))
     if not bounds:
         found.append(Notice("no-limits", "the preset has no limits, so nothing is checked", 'add limits, such as net_gain_s: "> 0"'))
-    return Held(preset, outcomes, reason, found)
+    lacks = {place: lacking(one.bound.field, options) for place, one in enumerate(outcomes) if one.value is None}
+    return Held(preset, outcomes, reason, found, {place: needed for place, needed in lacks.items() if needed})
+
+
+def lacking(field: str, options: Options) -> str:
+    """The input that a field cannot do without and a preset does not give; empty where there is none.
+
+    >>> lacking("cost_mono_per_mtok", {"rate": ["2"]}), lacking("transfer_s", {})
+    ('give gpu_hour_price', '')
+    """
+    missing = [needed for start, needed in _NEEDS if field.startswith(start) and not any(option in options for option in needed)]
+    return f"give {' and '.join(in_yaml_words(listed(map(flag, needed))) for needed in missing)}" if missing else ""
 
 
 def _reason(answers: Answers, options: Options, *, empty: bool) -> str:

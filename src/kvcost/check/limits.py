@@ -6,7 +6,7 @@ import math
 import re
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..cases.gains import GainRow
@@ -19,7 +19,7 @@ from ..presets.read import Limit
 from ..units.parse import parse_number, parse_rate, parse_size, parse_time, parse_tokens
 from ..units.show import show_rate, show_significant, show_time
 
-__all__ = ["CHOICES", "FIELDS", "Bound", "bounds_of", "kind_of", "met", "overrun", "shown"]
+__all__ = ["CHOICES", "FIELDS", "Bound", "bounds_of", "kind_of", "listed", "met", "overrun", "shown"]
 
 VERDICTS = ("disaggregate", "colocate", "mixed", "infeasible", "unknown")
 # Word fields with a closed choice.
@@ -32,9 +32,18 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "objective": OBJECTIVES,
     "provenance": ("spec", "measured", "estimate", "user"),
 }
-# Lists, and what is worked out for people alone.
-_NO_LIMIT = {"breakeven_ctx_tokens", "what_if", "prefill_elsewhere", "saved_needed", "layout", "runner_up", "layout_remark", "reason"}
+# Lists, and what is worked out for people alone → the fields that a limit can speak of in their place.
+_NO_LIMIT = {
+    "breakeven_ctx_tokens": ("threshold_tokens", "breakeven_osl_tokens", "net_gain_s"),
+    **dict.fromkeys(("reason", "what_if"), ("verdict", "net_gain_s")),
+    **dict.fromkeys(("layout", "runner_up", "layout_remark"), ("verdict", "net_gain_s", "goodput_disagg_per_gpu")),
+    **dict.fromkeys(("prefill_elsewhere", "saved_needed"), ("breakeven_saved_s", "net_gain_s")),
+}
 _BOUND = re.compile(r"^\s*(<=|>=|==|!=|<|>|=|≤|≥|≠|)\s*(.*?)\s*$", re.DOTALL)
+# Where the next of several comparisons begins, and what stands between the ends of a range.
+_NEXT = re.compile(r"\s*(?:,|;|&+|\band\b)?\s*(?=[<>≤≥])")
+_RANGE = re.compile(r"(.*\w)\s*\.\.+\s*(\S.*)", re.DOTALL)
+_PLAIN = re.compile(r"\d[\d_]*(\.\d+)?")
 _SAME = {"=": "==", "≤": "<=", "≥": ">=", "≠": "!="}
 _SHARES = ("efficiency", "link_utilisation")
 
@@ -68,6 +77,10 @@ def _names_of(annotation: Any) -> tuple[str, ...]:
 
 
 FIELDS = _fields()
+# Fields of whole numbers, which a limit may well ask to be one.
+_WHOLE = {
+    name for row in (TransferRow, GainRow) for name, annotation in typing.get_type_hints(row).items() if {"int"} == {*_names_of(annotation)} - {"NoneType"}
+}
 _UNITS: dict[str, tuple[Callable[[str], float], str, str]] = {
     # kind: what reads it, its base unit, an example
     "rate": (parse_rate, "bytes/s", "12GB/s"),
@@ -105,10 +118,7 @@ def bounds_of(limit: Limit) -> list[Bound]:
     """
     field = limit.field
     if field not in FIELDS:
-        near = near_names(field, FIELDS)
-        why = "it has no single value" if field in _NO_LIMIT else "no output field has that name"
-        hint = f"did you mean {' or '.join(near)}?" if near else "`kvcost explain` lists the fields"
-        raise KvcostError(f"limit on '{field}': {why}", where=str(limit.key), hint=hint)
+        raise _no_field(field).at(str(limit.key))
     try:
         if kind_of(field) == "word":
             return [_words(limit)]
@@ -116,6 +126,14 @@ def bounds_of(limit: Limit) -> list[Bound]:
         return [_number(limit, item) for item in items]
     except KvcostError as error:
         raise error.at(str(limit.place)) from None
+
+
+def _no_field(field: str) -> KvcostError:
+    if field in _NO_LIMIT:
+        return KvcostError(f"limit on '{field}': it has no single value", hint=f"a limit can ask for {listed(_NO_LIMIT[field])}")
+    near = near_names(field, FIELDS)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`kvcost explain` lists the fields"
+    return KvcostError(f"limit on '{field}': no output field has that name", hint=hint)
 
 
 def _text(limit: Limit, value: object) -> str:
@@ -162,10 +180,24 @@ def _words(limit: Limit) -> Bound:
 def _number(limit: Limit, item: object) -> Bound:
     text = _text(limit, item)
     sign, rest = _parts(text)
+    several = _several(limit.field, text)
+    if several:
+        listing = ", ".join(f'"{part}"' for part in several)
+        raise KvcostError(f"the bound '{text}' of {limit.field} is {len(several)} comparisons", hint=f"write them as a list: {limit.field}: [{listing}]")
     if not sign:
-        hint = f'write {limit.field}: "< {text}" or "> {text}"' if _readable(limit.field, rest) else _example(limit.field)
+        equal = f'"== {text}", ' if limit.field in _WHOLE else ""
+        hint = f'write {limit.field}: {equal}"< {text}" or "> {text}"' if _readable(limit.field, rest) else _example(limit.field)
         raise KvcostError(f"the bound '{text}' of {limit.field} does not say on which side of it the value must lie", hint=hint)
     return Bound(limit.field, sign, _value(limit.field, text, rest), text, limit)
+
+
+def _several(field: str, text: str) -> list[str]:
+    """The comparisons that somebody wrote into one text, such as a range; none where it is not several."""
+    ends = _RANGE.fullmatch(text)
+    if ends and all(_readable(field, end) for end in ends.groups()):
+        return [f"> {ends[1]}", f"< {ends[2]}"]
+    parts = [part for part in _NEXT.split(text) if part]
+    return parts if len(parts) > 1 and all(_parts(part)[0] and _readable(field, _parts(part)[1]) for part in parts) else []
 
 
 def _readable(field: str, text: str) -> bool:
@@ -191,6 +223,9 @@ def _value(field: str, text: str, rest: str) -> float:
         except KvcostError as error:
             bad = f"cannot read the bound '{text}' of {field}" if not digits[:1].isdigit() else f"the bound '{text}' of {field} is no {_NOUNS[kind]}"
             hint = f"{field} is in {unit}: write it as {example}, or as a plain number" if kind in ("rate", "bytes", "time", "tokens") else f"write {example}"
+            plain = _PLAIN.match(digits)
+            if kind == "number" and plain:
+                hint = f"{field} is a plain number: write {plain[0]}"
             raise KvcostError(bad, hint=hint) from error
     if not math.isfinite(value) or rest.startswith(("--", "+-", "-+", "++")):
         raise KvcostError(f"cannot read the bound '{text}' of {field}", hint=_example(field))
@@ -227,6 +262,16 @@ def overrun(bound: Bound, value: Any) -> float | None:
     if bound.sign == "!=":
         return -abs(above)
     return {"<": above, "<=": above, ">": -above, ">=": -above, "==": abs(above)}[bound.sign]
+
+
+def listed(words: Iterable[str], last: str = "or") -> str:
+    """Words as a sentence lists them.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b or c', 'a')
+    """
+    *front, end = words
+    return f"{', '.join(front)} {last} {end}" if front else end
 
 
 def shown(field: str, value: Any) -> str:

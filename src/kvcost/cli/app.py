@@ -146,6 +146,18 @@ def _usage(error: Any) -> KvcostError:
     path = context.command_path if context is not None else "kvcost"
     message = error.format_message().rstrip(".")
     hint = f"`{path} --help` lists the options"
+    meant = _meant(getattr(error, "option_name", ""), context)
+    if meant:
+        message, hint = f"no such option: {error.option_name}", f"did you mean {meant}? {hint}"
     if path == "kvcost":
         hint = "name the command first, such as `kvcost transfer --model ...`; `kvcost --help` lists all"
     return KvcostError(message[:1].lower() + message[1:], hint=hint)
+
+
+def _meant(option: str, context: Any) -> str:
+    """The option that other tools call by the name that was typed, where the command has it."""
+    from ..presets.keys import MEANT, OPTION_OF
+
+    key = MEANT.get(option.removeprefix("--").replace("-", "_"), "")
+    meant = OPTION_OF.get(("workload", key), "")
+    return f"--{meant}" if context is not None and meant in {param.name for param in context.command.params} else ""

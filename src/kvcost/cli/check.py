@@ -41,23 +41,29 @@ def check(paths: Paths, strict: Strict = False, report: Report = None, **values:
     write_reports(reports, checked, paths, strict=strict)
     if not checked.presets and checked.bad:
         return EXIT_BAD
-    _show(checked, style, paths, silent=owns_stdout(reports) and values["output"] is None)
+    _show(checked, style, paths, silent=owns_stdout(reports) and values["output"] is None, strict=strict)
     if not checked.presets:
         say_error(KvcostError("no preset found", where=", ".join(paths), hint="a preset ends in .yaml or .yml, and its name does not start with _ or ."))
         return EXIT_NOTHING
     return _code(checked, strict)
 
 
-def _show(checked: Checked, style: Style, paths: list[str], *, silent: bool) -> None:
-    """The result, unless a report has taken its place; the summary below a table, else on stderr where something is wrong."""
+def _show(checked: Checked, style: Style, paths: list[str], *, silent: bool, strict: bool) -> None:
+    """The result, unless a report has taken its place; the summary below a table, else on stderr where something is wrong.
+
+    That warnings alone fail a run is said on stderr in any case: nothing else would tell why.
+    """
     document = checked.document({"paths": paths}, bad=style.format == "json")
     table = style.format == "table" and style.columns is None
+    said = summary(checked, strict=strict)
     if silent:
         say_notices(document, style)
     elif checked.presets or style.format == "json":
-        emit(document._replace(inputs={"paths": paths, "summary": summary(checked)}) if table else document, style)
-    if checked.presets and not style.quiet and (silent or not table) and (checked.broken or checked.bad):
-        print(summary(checked), file=sys.stderr)
+        emit(document._replace(inputs={"paths": paths, "summary": said}) if table else document, style)
+    if strict and checked.warnings and not checked.broken and not checked.bad:
+        print(f"error: {said}", file=sys.stderr)
+    elif checked.presets and not style.quiet and (silent or not table) and (checked.broken or checked.bad):
+        print(said, file=sys.stderr)
 
 
 def _piped() -> bytes:

@@ -40,7 +40,9 @@ def explain(quantity: Asked = None, **values: Any) -> int:
     if quantity is not None:
         name = _field(quantity)
         if name not in QUANTITIES:
-            raise KvcostError(f"unknown quantity '{quantity}'", hint=f"nearest: {', '.join(near_names(quantity, QUANTITIES))}; `kvcost explain` lists all")
+            near = near_names(quantity, QUANTITIES)
+            hint = f"nearest: {', '.join(near)}; `kvcost explain` lists all" if near else "`kvcost explain` lists all"
+            raise KvcostError(f"unknown quantity '{quantity}'", hint=hint)
         found = {name: QUANTITIES[name]}
     rows = [(name, *text) for name, text in found.items()]
     emit(Document("explain", {"quantity": quantity}, ("quantity", *Quantity._fields), rows, len(rows), [], dict), style_of(values))

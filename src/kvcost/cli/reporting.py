@@ -53,7 +53,7 @@ def _write(kind: str, checked: Checked, paths: Sequence[str], stream: TextIO, st
     if kind == "github":
         from ..render.reports.github import write_github
 
-        write_github(found, summary(checked), stream)
+        write_github(found, summary(checked, strict=strict), stream)
     elif kind == "junit":
         from ..render.reports.junit import write_junit
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from ..catalog.names import near_names
 from ..errors import KvcostError
 from .form import Preset
-from .keys import OPTION_OF, SECTIONS, TEXTS, TITLES
+from .keys import MEANT, OPTION_OF, SECTIONS, TEXTS, TITLES
 from .trees import Node, node_at
 
 __all__ = ["complaint"]
@@ -48,24 +48,10 @@ def _example(path: str) -> str:
     return f"{path}: {found}" if found else "`kvcost schema preset` prints the form"
 
 
-# What people call a key that has another name here, where no spelling would lead to it.
-_MEANT = {
-    "ctx": "isl",
-    "context": "isl",
-    "input": "isl",
-    "input_len": "isl",
-    "prompt": "isl",
-    "output": "osl",
-    "output_len": "osl",
-    "qps": "rate",
-    "rps": "rate",
-}
-
-
 def _near_key(section: list[str], name: str) -> str:
     """The keys that an unknown one may have been meant as: of its own section, else where a key of that name belongs."""
     known = list(SECTIONS.get(section[0], ())) if section else [*TEXTS, *SECTIONS[""], *TITLES]
-    meant = _MEANT.get(name, name)
+    meant = MEANT.get(name, name)
     elsewhere = [".".join(path) for path, option in OPTION_OF.items() if meant in (path[-1], option)]
     if meant in known:
         return f"did you mean {meant}?"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["OPTION_OF", "PATH_OF", "READ", "SECTIONS", "TEXTS", "TITLES", "Key", "words_of"]
+__all__ = ["MEANT", "OPTION_OF", "PATH_OF", "READ", "SECTIONS", "TEXTS", "TITLES", "Key", "words_of"]
 
 Path = tuple[str, ...]
 _KINDS = {"str": "an empty text", "dict": "a mapping", "list": "a list"}
@@ -141,6 +141,12 @@ TEXTS = {
     "extends": "Another preset, or several, that this one changes; relative to this file.",
     "note": "Why this preset exists.",
     "limits": "Output field → bound, such as net_gain_s: '> 0'.",
+}
+# What people call a key of the workload that has another name here, where no spelling would lead to it.
+MEANT = {
+    **dict.fromkeys(("ctx", "context", "context_len", "input", "input_len", "input_tokens", "isl", "prompt", "prompt_len", "prompt_tokens"), "isl"),
+    **dict.fromkeys(("output", "output_len", "output_tokens"), "osl"),
+    **dict.fromkeys(("qps", "rps", "request_rate"), "rate"),
 }
 # Where a value stands in a preset → the option that it is.
 OPTION_OF: dict[Path, str] = {(section, name) if section else (name,): key.option for section, keys in SECTIONS.items() for name, key in keys.items()}

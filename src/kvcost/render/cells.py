@@ -58,7 +58,16 @@ def _plain(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return show_significant(value)
-    return str(value).translate(_CONTROLS)
+    return _words(value).translate(_CONTROLS)
+
+
+def _words(value: Any) -> str:
+    """Text, words of which one holds, or keys with their values, as a person would write them."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {{{_words(item)}}}" if isinstance(item, dict) else f"{key}: {item}" for key, item in value.items())
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return " or ".join(value) or "-"
+    return str(value)
 
 
 def _scaled(size: float) -> Callable[[Any], str]:

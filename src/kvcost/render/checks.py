@@ -20,12 +20,23 @@ def show_checks(rows: Sequence[Row], summary: str, screen: Screen) -> None:
         limits = list(found)
         broken = [row for row in limits if not row["met"]]
         if not broken:
-            screen.text(harmless(f"ok    {preset}  {', '.join(row['limit'] for row in limits)}"))
+            screen.text(harmless(f"ok    {preset}  {', '.join(dict.fromkeys(row['limit'] for row in limits))}"))
             continue
         screen.text(harmless(f"FAIL  {preset}  {len(broken)} of {len(limits)} limits broken"), "bold red")
-        for row in broken:
-            screen.text(harmless(f"      {row['file']}:{row['line']}:{row['column']}: {row['message']}"))
-            if row["hint"]:
-                screen.text(harmless(f"        change: {row['hint']}"), "dim")
+        _show_broken(broken, screen)
     if summary:
         screen.text(("\n" if rows else "") + summary)
+
+
+def _show_broken(broken: Sequence[Row], screen: Screen) -> None:
+    """The broken limits of a preset, those that one change mends above it; a reason that several have, once."""
+    told = set()
+    for hint in dict.fromkeys(row["hint"] for row in broken):
+        for row in broken:
+            if row["hint"] == hint:
+                reason = row["reason"]
+                message = row["message"].removesuffix(f" ({reason})") if reason in told else row["message"]
+                screen.text(harmless(f"      {row['file']}:{row['line']}:{row['column']}: {message}"))
+                told.add(reason)
+        if hint and hint not in told:
+            screen.text(harmless(f"        change: {hint}"), "dim")

@@ -16,6 +16,8 @@ from .cells import harmless
 
 __all__ = ["FORMATS", "PICTURES", "Style", "destination", "emit", "emit_text", "say_error", "say_notices"]
 
+# Commands whose rows hold lists in some and not in others.
+MIXED = ("check",)
 PIPE_WIDTH = 100_000  # no limit that a table could reach
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
 PICTURES = ("svg", "html")
@@ -127,7 +129,7 @@ def _write(document: Document, columns: tuple[str, ...], rows: Iterable[tuple[An
     if style.format in ("csv", "tsv"):
         from .delimited import write_delimited
 
-        write_delimited(columns, rows, stream, "," if style.format == "csv" else "\t", mixed=bool(document.passed))
+        write_delimited(columns, rows, stream, "," if style.format == "csv" else "\t", mixed=bool(document.passed) or document.command in MIXED)
     elif style.format == "json":
         from .jsons import write_json
 

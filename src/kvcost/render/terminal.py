@@ -7,6 +7,7 @@ from typing import TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -44,10 +45,14 @@ class RichScreen:
         self.stream = stream
 
     def text(self, words: str, style: str = "") -> None:
-        """A line of running text, wrapped on a terminal."""
-        self._print(Text(words, style=style, overflow="fold"))
+        """A line of running text, wrapped on a terminal; what is indented stays so."""
+        indent = len(words) - len(words.lstrip(" "))
+        if not 0 < indent < self.columns // 2:
+            self._print(Text(words, style=style, overflow="fold"))
+        else:
+            self._print(Padding(Text(words[indent:], style=style, overflow="fold"), (0, 0, 0, indent)))
 
-    def _print(self, item: Text | Table, width: int | None = None) -> None:
+    def _print(self, item: Text | Table | Padding, width: int | None = None) -> None:
         self.console.width = width or self.columns
         with self.console.capture() as captured:
             self.console.print(item)

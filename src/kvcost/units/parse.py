@@ -145,7 +145,7 @@ def parse_rate(text: str) -> float:
     if match is None:
         digits = text.strip()[: len(text.strip()) - len(unit)].strip() or "100"
         raise KvcostError(
-            f"data rate without a clear unit: {_quote(text)}",
+            f"unknown data rate unit '{unit}' in {_quote(text)}" if unit else f"data rate without a clear unit: {_quote(text)}",
             hint=f"b is bit and B is byte: write {digits}Gbps (= {_eighth(numerator, denominator)} GB/s) or {digits}GB/s",
         )
     prefix, binary, kind = match.groups()
@@ -189,7 +189,8 @@ def parse_time(text: str) -> float:
     scale = _TIME_UNIT.get(unit)
     if scale is None:
         digits = text.strip()[: len(text.strip()) - len(unit)].strip() or "5"
-        raise KvcostError(f"time without a unit: {_quote(text)}", hint=f"write {digits}ms, {digits}us or {digits}s")
+        said = f"unknown time unit '{unit}' in {_quote(text)}" if unit else f"time without a unit: {_quote(text)}"
+        raise KvcostError(said, hint=f"write {digits}ms, {digits}us or {digits}s")
     if numerator < 0:
         raise KvcostError(f"time must not be negative: {_quote(text)}", hint="write a duration such as 51ms")
     return (numerator * scale[0]) / (denominator * scale[1])
