@@ -109,16 +109,19 @@ class BreakevenQuestion:
         self, work: Work, path: Path, row: TransferRow, deployment: Deployment, osl: int | None, load: tuple[float | None, int | None], asked: Asked
     ) -> tuple[TransferRow, GainRow]:
         """What splitting gains for one transfer, and the transfer with what its modelled compute hides of it."""
-        new_tokens = row.ctx_tokens - held_tokens(deployment.cached, row.ctx_tokens)
         row = with_time(row, deployment.transfer_s)
         if path.overlap != "serial" and deployment.transfer_s is not None:
             prefill_s = None if path.prefill_times is None else measured_s(path.prefill_times, row.ctx_tokens)
-            row = with_exposed(row, path, work.layers, new_tokens, prefill_s, path.decode_step_s)
+            row = with_exposed(row, path, work.layers, _new_tokens(row, deployment), prefill_s, path.decode_step_s)
         gain = self._gain(work, path, row, deployment, osl, load, asked)
-        if path.overlap != "serial" and gain.prefill_s is not None:
-            # The compute times that the gain is priced with, not those of a whole prompt.
-            row = with_exposed(row, path, work.layers, new_tokens, gain.prefill_s, gain.decode_step_s)
-        return row, gain
+        return self.hidden(work, path, row, deployment, gain), gain
+
+    @staticmethod
+    def hidden(work: Work, path: Path, row: TransferRow, deployment: Deployment, gain: GainRow) -> TransferRow:
+        """The transfer with what is exposed of it under the compute times that the gain is priced with."""
+        if path.overlap == "serial" or gain.prefill_s is None:
+            return row
+        return with_exposed(row, path, work.layers, _new_tokens(row, deployment), gain.prefill_s, gain.decode_step_s)
 
     def _commented(self, row: TransferRow, gain: GainRow) -> GainRow:
         """The one answer of a question asked by a person, with what `comment` adds to it."""
@@ -252,6 +255,11 @@ class BreakevenQuestion:
             basis = "measured" if gpu.constants.basis == "fitted" else "estimate"
             found[f"compute_constants[{name}]" if len(gpus) > 1 else "compute_constants"] = Source(gpu.constants.basis, basis, gpu.constants.evidence, name)
         return found
+
+
+def _new_tokens(row: TransferRow, deployment: Deployment) -> int:
+    """Prompt tokens that the prefill side computes."""
+    return row.ctx_tokens - held_tokens(deployment.cached, row.ctx_tokens)
 
 
 def _variants(expected: Case, slow_link: Transfer) -> dict[str, Case]:

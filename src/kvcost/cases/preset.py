@@ -50,7 +50,10 @@ def in_yaml_words(text: str) -> str:
 
 def placed(error: KvcostError, preset: PresetFile) -> KvcostError:
     """An error of an option as an error of the file: at the option's word, or at the file's start where it is not given."""
-    if error.where and not error.where.startswith("--"):
+    files = {place.file for place in (preset.top, *preset.places.values(), *(limit.place for limit in preset.limits))}
+    if error.where.rsplit(":", 2)[0] in files:
+        return error
+    if error.where and not error.where.startswith("--"):  # inside the model's own file
         return KvcostError(f"{error.where}: {error.message}", hint=error.hint, where=str(preset.places.get("model", preset.top)))
     option = error.where.removeprefix("--").replace("-", "_")
     candidates = (option, f"prefill_{option}", f"decode_{option}")

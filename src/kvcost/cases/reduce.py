@@ -21,7 +21,7 @@ from .plan import Options, Path, paths
 from .reading import Reader, flag
 from .reduced import ReduceRow, Row, budgeted, fetched, model_remark, rank, routed
 from .remarks import caution_of, quality_of
-from .sending import TransferRow, one_row, priced_exposed
+from .sending import TransferRow, one_row
 
 __all__ = ["REDUCE_OPTIONS", "ReduceQuestion", "ReduceRow"]
 
@@ -131,7 +131,7 @@ class ReduceQuestion:
         if key not in self._gains:
             self._gains[key] = self.base.answer(work, path, sent, deployment, case.osl, case.load, case.asked)[1]
         gain = self._gains[key]
-        return priced_exposed(sent, path, work.layers, gain.prefill_s, gain.decode_step_s), gain, codec_s
+        return self.base.hidden(work, path, sent, deployment, gain), gain, codec_s
 
     def _answer(self, case: _Case, techniques: Sequence[Technique], before: tuple[TransferRow, GainRow]) -> Row:
         """One technique or combination. Raises KvcostError with the reason where it does not apply."""
