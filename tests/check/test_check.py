@@ -319,3 +319,16 @@ def test_lists_and_mappings_are_text_in_every_format(kvcost, preset):
     assert "| link: {name: ib-ndr, rails: 8} |" in ran.out
     assert "| mixed or disaggregate |" in ran.out
     assert "'" not in ran.out
+
+
+def test_what_the_link_takes_is_mended_without_a_verdict(checked):
+    code, (row,) = checked("model: llama2-70b\nlink: 100gbe\nworkload: {isl: 4k}\nlimits: {transfer_s: '< 60ms'}\n")
+    assert (code, row["met"]) == (1, False)
+    assert row["change"]
+
+
+@pytest.mark.parametrize("limit", ["lanes: '< 50%'", "prefill_instances: '>= 100%'"])
+def test_a_share_of_what_is_no_share_is_refused(kvcost, preset, limit):
+    ran = kvcost("check", preset(SPLIT + f"  {limit}\n"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "is no plain number" in ran.err

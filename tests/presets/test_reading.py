@@ -254,3 +254,8 @@ def test_how_many_extend_one_another_does_not_hang_on_what_was_read_before(folde
     for again in (reader, PresetReader()):
         with pytest.raises(KvcostError, match="more than 10 presets"):
             again.read(Path("p12.yaml"))
+
+
+def test_every_option_of_breakeven_has_a_key():
+    """A new option needs its place in `presets/keys.py`; those of both pools are a key of each."""
+    assert set(BREAKEVEN_OPTIONS) - set(OPTION_OF.values()) == {"gpu", "tp", "gpus_total"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from ..catalog.store import Catalog
 from ..cost.dtypes import parse_kv_dtype
@@ -50,25 +50,27 @@ class Setting(NamedTuple):
 def changed(setting: Setting, technique: Technique, given: Given, catalog: Catalog) -> Setting:
     """The setting under a technique. Raises KvcostError with the reason where it does not apply."""
     _check_layers(setting.work.model, technique)
-    kind = technique.change.kind
-    if kind == "format":
-        found = _stored(setting, technique)
-    elif kind in ("share", "tiers", "mix", "keep", "layers"):
-        found = _coded(setting, technique, given)
-    elif kind == "prefix":
-        found = _held(setting)
-    elif kind in ("push", "decode-start"):
-        found = _overlapped(setting, kind)
-    elif kind in ("blocks", "cross-layer"):
-        found = _recut(setting, technique)
-    elif kind == "rails":
-        found = _railed(setting)
-    elif kind == "rdma":
-        found = _over_rdma(setting, catalog)
-    elif kind == "gpudirect":
-        found = _direct(setting, given)
-    else:  # conditional and store change the answer, not the question
-        found = setting
+    match technique.change.kind:
+        case "format":
+            found = _stored(setting, technique)
+        case "share" | "tiers" | "mix" | "keep" | "layers":
+            found = _coded(setting, technique, given)
+        case "prefix":
+            found = _held(setting)
+        case "push" | "decode-start":
+            found = _overlapped(setting, technique.change.kind)
+        case "blocks" | "cross-layer":
+            found = _recut(setting, technique)
+        case "rails":
+            found = _railed(setting)
+        case "rdma":
+            found = _over_rdma(setting, catalog)
+        case "gpudirect":
+            found = _direct(setting, given)
+        case "conditional" | "store":  # they change the answer, not the question
+            found = setting
+        case unreachable:
+            assert_never(unreachable)
     return _timed(found, technique, given) if technique.is_codec else found
 
 
@@ -94,7 +96,10 @@ def _stored(setting: Setting, technique: Technique) -> Setting:
     stored = stored_work(work.model, encoding, work.prefill_tp, work.decode_tp)
     if held_bytes(stored.layout, setting.ctx) >= held_bytes(work.layout, setting.ctx):
         raise KvcostError(f"it takes no fewer bytes than {work.encoding.name}")
-    return setting._replace(work=stored._replace(codec=work.codec, untouched=work.untouched))
+    found = setting._replace(work=stored._replace(codec=work.codec, untouched=work.untouched))
+    if unpaged_bytes(found) >= unpaged_bytes(setting):  # of the newest tokens alone a format may send more
+        raise KvcostError(f"what travels takes no fewer bytes than as {work.encoding.name}")
+    return found
 
 
 def _coded(setting: Setting, technique: Technique, given: Given) -> Setting:

@@ -11,6 +11,7 @@ from ..cost.gpu import WEIGHT_DTYPES
 from ..cost.overlap import OVERLAPS
 from ..cost.path import FORWARDINGS
 from ..cost.transfer import Link
+from ..cost.words import OBJECTIVES, ROUTERS
 from ..errors import KvcostError
 from ..units.lists import expand, split_list
 from ..units.parse import parse_count, parse_number, parse_rate, parse_share_or_tokens, parse_time, parse_tokens
@@ -24,8 +25,6 @@ STAGINGS = ("none", "host")
 MEMO_LIMIT = 20_000
 _STATE_BITS = {"bf16": 16, "fp16": 16, "fp32": 32, "fp8": 8}
 PHASES = ("prefill", "decode")
-ROUTERS = ("random", "round-robin", "least-loaded")
-OBJECTIVES = ("all", "ttft", "tpot", "itl-p99", "e2e", "goodput")
 BASES = ("line-rate", "achievable", "engine")
 # Options that take one of a few words.
 CHOICES: dict[str, Sequence[str]] = {

@@ -6,29 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from ..cost.technique import Kind
 from .fields import Count, Entry, KvDtype, Strict
 
 __all__ = ["TechniqueEntry"]
 
 Share = Annotated[float, Field(gt=0, le=1)]
-Kind = Literal[
-    "format",
-    "share",
-    "tiers",
-    "mix",
-    "keep",
-    "layers",
-    "prefix",
-    "conditional",
-    "store",
-    "push",
-    "decode-start",
-    "blocks",
-    "cross-layer",
-    "rails",
-    "rdma",
-    "gpudirect",
-]
 _NEEDS = {"format": "kv_dtype", "share": "share", "blocks": "block_tokens"}
 
 

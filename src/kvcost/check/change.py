@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..cases.gains import GainRow
 from ..cases.plan import Options
 from ..cases.preset import changed
 from ..errors import KvcostError
@@ -24,7 +25,8 @@ from .limits import Bound, listed, shown
 __all__ = ["Change", "Searcher"]
 
 MAX_TRIES, MAX_TRIES_OF_A_RUN = 150, 1500
-UNKNOWN = "unknown: "
+ROOT_TRIES = 12
+ROOTS = frozenset(field for field in GainRow._fields if field.startswith(("breakeven_", "threshold_"))) - {"breakeven_saved_s"}
 KINDS_TRIED = "dtype, overlap, rails, TP, instances, link, rate or lengths"
 _NUMBERS = {
     "rate",
@@ -61,8 +63,6 @@ class Searcher:
     def _changes(self, held: Held, broken: Sequence[int]) -> dict[int, Change]:
         if self.left <= 0:
             return dict.fromkeys(broken, Change(None, "so many limits are broken that no change was looked for; check this preset by itself"))
-        if held.reason.startswith(UNKNOWN):
-            return dict.fromkeys(broken, Change(None, f"{held.reason.removeprefix(UNKNOWN)}: without it nothing can be said of what splitting gains"))
         search = _Search(self.answers, held, min(self.left, MAX_TRIES))
         try:
             found = search.run(broken)
@@ -86,6 +86,8 @@ class _Search:
         self.preset: PresetFile = held.preset
         self.options: Options = self.preset.options
         self.bounds: list[Bound] = [outcome.bound for outcome in held.outcomes]
+        # A field that is the root of a gain takes as long as many other answers.
+        self.price = ROOT_TRIES if any(bound.field in ROOTS for bound in self.bounds) else 1
         self.tries = self.ctx = 0
         self.named = "all other limits" if held.lacks else "all limits"
         self.tried: list[_Found] = []
@@ -126,7 +128,7 @@ class _Search:
         """What becomes of the limits under a change; None where it cannot be served or the effort is used up."""
         if self.tries >= self.budget:
             return None
-        self.tries += 1
+        self.tries += self.price
         try:
             values, _ = self.answers.values(changed(self.options, change), (bound.field for bound in self.bounds))
         except KvcostError:

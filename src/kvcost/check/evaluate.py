@@ -10,6 +10,7 @@ from ..cases.deployment import Builder
 from ..cases.plan import Options, contexts
 from ..cases.preset import in_preset, in_yaml_words, placed, preset_options
 from ..cases.reading import Reader, flag
+from ..cases.transfer import TransferRow
 from ..cost.model import Model
 from ..errors import KvcostError, Notice
 from ..presets.read import PresetFile
@@ -21,6 +22,7 @@ __all__ = ["Answers", "Held", "Outcome", "held"]
 MEMO_LIMIT = 4096
 # That the p99 gap stands at an edge matters to limits that it decides, and is noise to all others.
 GAP_EDGE = "gap-edge"
+UNKNOWN = "unknown: "
 _TARGETS = ("objective", "slo_ttft", "slo_tpot", "slo_itl_p99", "attainment")
 # How a field's name begins → the options of which it needs one.
 _NEEDS = (
@@ -119,6 +121,10 @@ def held(answers: Answers, preset: PresetFile) -> Held:
     if not bounds:
         found.append(Notice("no-limits", "the preset has no limits, so nothing is checked", 'add limits, such as net_gain_s: "> 0"'))
     lacks = {place: lacking(one.bound.field, options) for place, one in enumerate(outcomes) if one.value is None}
+    if reason.startswith(UNKNOWN):
+        # What the link takes is known all the same.
+        needed = f"{reason.removeprefix(UNKNOWN)}: without it nothing can be said of what splitting gains"
+        lacks |= {place: needed for place, one in enumerate(outcomes) if not one.met and one.bound.field not in TransferRow._fields}
     return Held(preset, outcomes, reason, found, {place: needed for place, needed in lacks.items() if needed})
 
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..cases.gains import GainRow
-from ..cases.reading import BASES, OBJECTIVES
+from ..cases.reading import BASES
 from ..cases.transfer import TransferRow
 from ..catalog.names import near_names, normalise
 from ..cost.overlap import OVERLAPS
+from ..cost.words import OBJECTIVES, VERDICTS
 from ..errors import KvcostError
 from ..presets.read import Limit
 from ..units.parse import parse_number, parse_rate, parse_size, parse_time, parse_tokens
@@ -21,7 +22,6 @@ from ..units.show import show_rate, show_significant, show_time
 
 __all__ = ["CHOICES", "FIELDS", "Bound", "bounds_of", "kind_of", "listed", "met", "overrun", "shown"]
 
-VERDICTS = ("disaggregate", "colocate", "mixed", "infeasible", "unknown")
 # Word fields with a closed choice.
 CHOICES: dict[str, tuple[str, ...]] = {
     "verdict": VERDICTS,
@@ -215,10 +215,13 @@ def _value(field: str, text: str, rest: str) -> float:
     negative, digits = rest.startswith("-"), rest.lstrip("+-").strip()
     try:
         value = parse_number(digits)
-        if digits.endswith("%") and kind != "share":
-            raise KvcostError("a percentage")
     except KvcostError:
+        value = math.nan
+    a_share = digits.endswith("%") and kind != "share"
+    if math.isnan(value) or a_share:
         try:
+            if a_share:
+                raise KvcostError("a percentage")
             value = float(parse(digits))
         except KvcostError as error:
             bad = f"cannot read the bound '{text}' of {field}" if not digits[:1].isdigit() else f"the bound '{text}' of {field} is no {_NOUNS[kind]}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..cases.quantities import QUANTITIES
-from ..cases.reading import BASES, OBJECTIVES, ROUTERS, STAGINGS
+from ..cases.reading import BASES, STAGINGS
 from ..cost.dtypes import DTYPE_NAMES
 from ..cost.gpu import WEIGHT_DTYPES
 from ..cost.overlap import OVERLAPS
 from ..cost.path import FORWARDINGS
+from ..cost.words import OBJECTIVES, ROUTERS
 from ..presets.form import Preset
 from ..presets.keys import OPTION_OF
 from .limits import CHOICES, FIELDS, kind_of

@@ -16,12 +16,12 @@ from ..cases.plan import Options
 from ..cases.question import Ask, ask
 from ..cases.reading import Reader, flag
 from ..catalog.store import Catalog
+from ..cost.words import VERDICTS
 from ..errors import KvcostError
 from ..render.output import FORMATS, PICTURES, Style, emit, say_error
 from ..units.lists import split_list
 
 EXIT_NOTHING = 3
-VERDICTS = ("disaggregate", "colocate", "mixed", "infeasible", "unknown")
 __all__ = ["EXIT_NOTHING", "answer", "catalog_of", "stdin_of", "style_of"]
 
 

@@ -179,8 +179,8 @@ def _choices(option: str) -> Sequence[str]:
     from ..cases import reading
     from ..cases.models import VIEWS
     from ..cost.dtypes import DTYPE_NAMES
+    from ..cost.words import VERDICTS
     from ..render.output import FORMATS
-    from .asking import VERDICTS
     from .schema import WHAT
 
     if option == "quantity":

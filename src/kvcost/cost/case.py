@@ -20,6 +20,7 @@ from .steps import Curves
 from .tails import disagg_gap_s, disagg_ttft_s, mono_gap_s, mono_ttft_s
 from .transfer import Engine, Link, LinkTimes, lanes_of, link_times
 from .wire import wire_bytes
+from .words import OBJECTIVES
 
 if TYPE_CHECKING:
     from .techniques import WireCut
@@ -41,7 +42,6 @@ __all__ = [
     "ttft_parts",
 ]
 
-OBJECTIVES = ("all", "ttft", "tpot", "itl-p99", "e2e", "goodput")
 
 # (context, tokens of it that the decode side holds, line rate in bytes/s or None for the link's own) -> seconds
 Transfer = Callable[[float, float, float | None], float]
@@ -125,7 +125,7 @@ def link_transfer(
     codec: WireCut | None = None,
     untouched: KvLayout | None = None,
 ) -> Transfer:
-    """What `kv.wire_bytes` and `transfer.link_times` say, as a function of context, prefix hit and line rate.
+    """What `wire.wire_bytes` and `transfer.link_times` say, as a function of context, prefix hit and line rate.
 
     A line rate in place of the link's own keeps the link's efficiency; bytes are not rounded up to blocks, so that the
     time is smooth in the context. `end` low is the slow end of the link. math.inf as the rate makes it 0. A `codec` shrinks

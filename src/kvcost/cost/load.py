@@ -10,10 +10,9 @@ from math import exp, expm1, factorial, inf, log, sqrt
 from typing import NamedTuple
 
 from ..errors import KvcostError
+from .words import ROUTERS
 
 __all__ = ["ROUTERS", "LinkWait", "check_router", "link_wait", "md1_quantile_s", "md1_wait_s", "mdk_wait_s", "pool_quantile_s", "pool_wait_s", "router_factor"]
-
-ROUTERS = ("random", "round-robin", "least-loaded")
 
 
 def check_router(router: str) -> None:

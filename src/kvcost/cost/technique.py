@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-__all__ = ["Caution", "Change", "Published", "Technique"]
+__all__ = ["Caution", "Change", "Kind", "Published", "Technique"]
+
+Kind = Literal[
+    "format",
+    "share",
+    "tiers",
+    "mix",
+    "keep",
+    "layers",
+    "prefix",
+    "conditional",
+    "store",
+    "push",
+    "decode-start",
+    "blocks",
+    "cross-layer",
+    "rails",
+    "rdma",
+    "gpudirect",
+]
 
 
 class Change(NamedTuple):
     """What is changed; `share` and `first_tokens` are of the 16-bit bytes, `pages` says whether pages are left out."""
 
-    kind: str
+    kind: Kind
     kv_dtype: str | None = None
     share: float | None = None
     first_tokens: int = 0
