@@ -168,8 +168,10 @@ def test_files_are_relative_to_the_check_out(kvcost, preset, monkeypatch, tmp_pa
         (("xml=a",), "unknown report 'xml'"),
         (("junit",), "the junit report has no file"),
         (("junit=",), "the junit report has no file"),
-        (("junit=-", "sarif=-"), "two reports go to standard output"),
-        (("junit=a", "sarif=a"), "two reports go to a"),
+        (("junit=-", "sarif=-"), "standard output is taken already, by --report"),
+        (("junit=a", "sarif=a"), "a is taken already, by --report"),
+        (("junit=a", "sarif=./a"), "./a is taken already, by --report"),
+        (("json=a.yaml",), "a.yaml is taken already, by a preset"),
         (("junit=no/where/a.xml",), "cannot write no/where/a.xml"),
     ],
 )

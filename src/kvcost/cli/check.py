@@ -35,7 +35,7 @@ def check(paths: Paths, strict: Strict = False, report: Report = None, **values:
     kvcost check presets/ --strict --report junit=report.xml --report sarif=kvcost.sarif
     kvcost check - --json < preset.yaml
     """
-    style, known, reports = style_of(values), catalog_of(values), reports_of(report)
+    style, known, reports = style_of(values), catalog_of(values), reports_of(report, values["output"], paths)
     answers = Answers(Reader(known, ModelFinder(known, values["view"], values["download"])))
     checked = check_presets(answers, paths, _piped, say_error)
     write_reports(reports, checked, paths, strict=strict)

@@ -18,20 +18,37 @@ KINDS = ("junit", "sarif", "json", "github")
 FLAG = "--report"
 
 
-def reports_of(words: Sequence[str] | None) -> list[tuple[str, str]]:
-    """Kind and file of each report. Raises KvcostError for an unknown kind, no file, and two reports for one place."""
+def reports_of(words: Sequence[str] | None, output: str | None, paths: Sequence[str]) -> list[tuple[str, str]]:
+    """Kind and file of each report.
+
+    Raises KvcostError for an unknown kind, no file, two results for one place, and a result over a preset of `paths`.
+    """
     found: list[tuple[str, str]] = []
+    taken = {_place(path): "a preset" for path in paths if path != "-"}
+    if output is not None:
+        _take(output, "--output", taken)
     for word in words or ():
         kind, separator, file = word.partition("=")
         if kind not in KINDS:
             raise KvcostError(f"unknown report '{kind}'", where=FLAG, hint="write KIND=FILE, with KIND one of " + ", ".join(KINDS))
         if not separator or not file:
             raise KvcostError(f"the {kind} report has no file", where=FLAG, hint=f"write {kind}=FILE, or {kind}=- for standard output")
-        if file in (other for _, other in found):
-            place = "standard output" if file == "-" else file
-            raise KvcostError(f"two reports go to {place}", where=FLAG, hint="give each a file of its own")
+        _take(file, FLAG, taken)
         found.append((kind, file))
     return found
+
+
+def _place(file: str) -> str:
+    return file if file == "-" else os.path.realpath(file)
+
+
+def _take(file: str, option: str, taken: dict[str, str]) -> None:
+    """Note that a result goes to a file. Raises KvcostError where something else is there already."""
+    place = _place(file)
+    if place in taken:
+        name = "standard output" if file == "-" else file
+        raise KvcostError(f"{name} is taken already, by {taken[place]}", where=option, hint="give each result a file of its own")
+    taken[place] = option
 
 
 def owns_stdout(reports: Sequence[tuple[str, str]]) -> bool:

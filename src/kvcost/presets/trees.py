@@ -60,7 +60,7 @@ def laid_over(base: Node, over: Node, *, section: str = "") -> Node:
     found = dict(base.value)
     for name, node in over.value.items():
         for other in _INSTEAD.get((section, name), ()):
-            if other not in over.value:
+            if other not in over.value and node.value is not None:
                 found.pop(other, None)
         below = found.get(name)
         if below is None:
