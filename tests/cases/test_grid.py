@@ -177,8 +177,6 @@ def test_an_option_that_is_not_given_has_its_default():
     assert reader.values("tp", ()) == [None]
     assert reader.values("tp", (), [1]) == [1]
     assert flag("prefill_tp") == "--prefill-tp"
-    assert reader.knows("prefill_tp")
-    assert not reader.knows("note")
 
 
 def test_a_refused_word_names_its_option():

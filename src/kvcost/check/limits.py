@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..cases.gains import GainRow
-from ..cases.reading import BASES
 from ..cases.transfer import TransferRow
+from ..cases.values import BASES
 from ..catalog.names import near_names, normalise
 from ..cost.overlap import OVERLAPS
 from ..cost.words import OBJECTIVES, VERDICTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..cases.quantities import QUANTITIES
-from ..cases.reading import BASES, STAGINGS
+from ..cases.values import BASES, STAGINGS
 from ..cost.dtypes import DTYPE_NAMES
 from ..cost.gpu import WEIGHT_DTYPES
 from ..cost.overlap import OVERLAPS

@@ -176,8 +176,8 @@ def _fields(command: str) -> dict[str, str]:
 
 def _choices(option: str) -> Sequence[str]:
     """The words of an option that takes one of a few."""
-    from ..cases import reading
     from ..cases.models import VIEWS
+    from ..cases.values import CHOICES
     from ..cost.dtypes import DTYPE_NAMES
     from ..cost.words import VERDICTS
     from ..render.output import FORMATS
@@ -196,4 +196,4 @@ def _choices(option: str) -> Sequence[str]:
         "schema": WHAT,
         "shell": tuple(name for name in SCRIPTS if name != "pwsh"),
     }
-    return known.get(option) or reading.CHOICES.get(option, ())
+    return known.get(option) or CHOICES.get(option, ())
