@@ -5,7 +5,6 @@ import json
 import pytest
 
 import kvcost
-from kvcost.cases import reading
 from kvcost.cases.breakeven import BreakevenQuestion
 from kvcost.cases.gain import ask_breakeven
 from kvcost.cases.gains import GainRow
@@ -13,7 +12,6 @@ from kvcost.cases.question import ask
 from kvcost.cases.reading import Reader
 from kvcost.cases.sweep import SweepQuestion
 from kvcost.catalog.store import Catalog
-from kvcost.cost.case import OBJECTIVES
 from kvcost.errors import KvcostError
 
 CASE = {"model": ["llama2-70b"], "ctx": ["4096"], "osl": ["256"], "gpu": ["h100"], "tp": ["8"], "link": ["100gbe"], "rate": ["2"]}
@@ -26,10 +24,6 @@ def row_of(wanted=None, **options):
     document = ask(BreakevenQuestion, reader, {**CASE, **options})
     (row,) = document.rows
     return dict(zip(document.columns, row, strict=True))
-
-
-def test_names_are_those_of_the_core():
-    assert reading.OBJECTIVES == OBJECTIVES
 
 
 def test_the_question_that_the_tool_exists_for():
