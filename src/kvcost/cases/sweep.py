@@ -56,17 +56,17 @@ class SweepQuestion:
     def rows(self, lengths: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """The rows, with the chosen columns alone."""
         asked = self.question
-        put = _putter(self.columns)
+        pick, put = _pickers(self.columns)
         paths = len(asked.transfer.paths)
         priced = asked.transfer.priced(lengths)
         for first in priced:
             # All paths of one work, context and prefix hit come in a row.
             group = [first, *(next(priced) for _ in range(paths - 1))]
-            yield from self._group(group, put)
+            yield from self._group([(work, path, pick(values)) for work, path, values in group], group[0][2], put)
 
-    def _group(self, group: list[Any], put: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    def _group(self, group: list[Any], values: tuple[Any, ...], put: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         asked = self.question
-        row = TransferRow._make(group[0][2][: len(TransferRow._fields)])
+        row = TransferRow._make(values[: len(TransferRow._fields)])
         sides: dict[Any, list[Sides]] = {}
         kept: dict[Any, list[tuple[Any, Any]]] = {}
         for work, path, base in group:
@@ -95,10 +95,14 @@ class SweepQuestion:
         return kept.setdefault(key, list(points))
 
 
-def _putter(columns: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """A function that picks the columns out of a transfer's values, a point's and the settings, one behind the other."""
-    fields = (*TransferRow._fields, *_POINT, *_SETTINGS)
+def _pickers(columns: Sequence[str]) -> tuple[Callable[[tuple[Any, ...]], tuple[Any, ...]], Callable[[tuple[Any, ...]], tuple[Any, ...]]]:
+    """What picks the columns out of a transfer's values, once a path; and out of these, a point's and the settings, one behind the other."""
+    sent = tuple(field for field in columns if field in _FROM_TRANSFER and field not in _SETTINGS)
+    return _picker(TransferRow._fields, sent), _picker((*sent, *_POINT, *_SETTINGS), columns)
+
+
+def _picker(fields: Sequence[str], columns: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     places = [fields.index(field) for field in columns]
     if len(places) > 1:
         return itemgetter(*places)
-    return lambda values: (values[places[0]],)
+    return lambda values: tuple(values[place] for place in places)

@@ -144,12 +144,12 @@ def _asked(found: Pools, transfer_s: float) -> tuple[float, float, float]:
 def _class(our: float, their: float, rest: Sequence[float], others: Sequence[Sequence[float]], index: int, band: float) -> int:
     """1 better, -1 worse, 0 tie: the expected draw by more than the band, the others at least on the same side; see `verdict.classify`."""
     if their * band < our:
-        for mine, other in zip(rest, others, strict=True):
+        for mine, other in zip(rest, others, strict=False):
             if other[index] >= mine:
                 return 0
         return 1
     if our * band < their:
-        for mine, other in zip(rest, others, strict=True):
+        for mine, other in zip(rest, others, strict=False):
             if other[index] <= mine:
                 return 0
         return -1
@@ -174,8 +174,8 @@ def _pointer(sides: tuple[_Side, ...], objective: str) -> Callable[[Sequence[flo
         times = at(transfers[0])
         if times[2] == inf:
             return _LOST
-        others = [time(transfer_s) for time, transfer_s in zip(others_at, transfers[1:], strict=True)]
-        better, worse = False, False
+        others = [time(transfer_s) for time, transfer_s in zip(others_at, transfers[1:], strict=False)]
+        better = worse = False
         for our, mine, index in asked:
             found = _class(our, times[index], mine, others, index, _MEAN)
             better, worse = better or found > 0, worse or found < 0
@@ -184,9 +184,10 @@ def _pointer(sides: tuple[_Side, ...], objective: str) -> Callable[[Sequence[flo
             better, worse = better or found > 0, worse or found < 0
         verdict = ("mixed" if worse else "disaggregate") if better else "colocate"
         gain = low = high = own - times[part]
-        for ours_there, other in zip(own_rest, others, strict=True):
+        for ours_there, other in zip(own_rest, others, strict=False):
             other_gain = ours_there - other[part]
-            low, high = min(low, other_gain), max(high, other_gain)
+            low = other_gain if other_gain < low else low  # min() and max() cost three times as much
+            high = other_gain if other_gain > high else high
         if gap_gains is not None:
             lost = any(other[2] == inf for other in others)
             gain, low, high = gap_gains[0], -inf if lost else min(gap_gains), max(gap_gains)
