@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kvcost.catalog.store import Catalog
 from kvcost.cost.dtypes import parse_kv_dtype
 from kvcost.cost.kv import held_bytes, kv_layout
 from kvcost.cost.layers import FullAttention, LayerGroup
@@ -16,12 +17,9 @@ from kvcost.cost.techniques import (
     format_share,
     heads_share,
     joined,
-    kivi_share,
     latent_share,
     layers_share,
-    pruned_share,
     reuse_bandwidth,
-    sparse_share,
     tier_share,
     tiers_at,
 )
@@ -43,18 +41,21 @@ lengths = st.integers(1, 10**6)
         (format_share(4, 32, 64), 0.28125, 0.28125),
         (format_share(4, 32, 32), 0.3125, 0.3125),
         (format_share(4, 8, 16), 0.28125, 0.28125),
-        (sparse_share(3, Fraction(1, 100), 30), 0.205, 0.22),
-        (sparse_share(3, Fraction(1, 100), 50), 0.205, 0.22),
-        (kivi_share(10**9), 0.1875, 0.1876),
         (tier_share(tiers_at(Fraction(1, 2))), 0.5, 0.5),
         (heads_share(8, 64), 0.125, 0.125),
         (latent_share(512, 64, 128, 128), 0.0175, 0.0177),
         (layers_share(40, 80), 0.5, 0.5),
-        (pruned_share(80, 80, Fraction(20, 99)), 0.2, 0.203),
     ],
 )
 def test_published_shares(share, low, high):
     assert low <= share <= high
+
+
+def test_shares_that_the_catalog_states_are_those_of_their_publications():
+    """KVQuant: 3 bit and 1 % outliers of 16 bits with an index of 16; PDTrim: 4.95x less on the wire."""
+    catalog = Catalog()
+    assert catalog.technique("kvquant-3bit").change.share == float((3 + Fraction(1, 100) * 32) / 16)
+    assert catalog.technique("pdtrim").change.share == pytest.approx(1 / 4.95, rel=1e-12)
 
 
 def test_tiers_at_a_half_are_all_int8():
@@ -83,7 +84,7 @@ def test_formats_agree_with_the_bytes_of_the_cache():
         "int4:g64": format_share(4, 16, 64),
         "int4:g64:zero": format_share(4, 32, 64),
         "nvfp4": format_share(4, 8, 16),
-        "kivi2": kivi_share(4096),
+        "kivi2": ((4096 - 128) * format_share(2, 32, 32) + 128) / 4096,
     }.items():
         assert held_bytes(kv_layout(LLAMA2_70B, parse_kv_dtype(name)), 4096) == full * share, name
 

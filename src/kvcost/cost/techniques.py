@@ -17,12 +17,9 @@ __all__ = [
     "format_share",
     "heads_share",
     "joined",
-    "kivi_share",
     "latent_share",
     "layers_share",
-    "pruned_share",
     "reuse_bandwidth",
-    "sparse_share",
     "tier_share",
     "tiers_at",
 ]
@@ -93,31 +90,6 @@ def format_share(element_bits: int, scale_bits: int = 0, group: int = 1) -> Frac
     return (element_bits + Fraction(scale_bits, group)) / 16
 
 
-def kivi_share(ctx_tokens: int, bits: int = 2, group: int = 32, residual_tokens: int = 128) -> Fraction:
-    """KIVI: [(n - R)(bits + 32/g) + 16 R]/(16 n), the newest R tokens at 16 bit, scale and zero per group.
-
-    >>> kivi_share(4096, residual_tokens=0), round(float(kivi_share(4096)), 4)
-    (Fraction(3, 16), 0.2129)
-
-    Source: KIVI (arXiv 2402.02750).
-    """
-    recent = min(ctx_tokens, residual_tokens)
-    return ((ctx_tokens - recent) * format_share(bits, 32, group) + recent) / Fraction(ctx_tokens)
-
-
-def sparse_share(bits: int, outliers: Fraction, outlier_bits: int) -> Fraction:
-    """Dense bits and sparse outliers: (bits + outliers x outlier_bits)/16.
-
-    KVQuant's 3 bit with 1 % outliers, each 16 bits and an index of 16 (3.3 to 3.5 bits in all: 0.206 to 0.219):
-
-    >>> float(sparse_share(3, Fraction(1, 100), 32))
-    0.2075
-
-    Source: KVQuant (arXiv 2401.18079); the size of an index is derived, not published.
-    """
-    return (bits + outliers * outlier_bits) / 16
-
-
 class Tiers(NamedTuple):
     """Shares of the tokens at 16, 8 and 4 bit."""
 
@@ -151,17 +123,6 @@ def tier_share(tiers: Tiers) -> Fraction:
     Fraction(3, 10)
     """
     return tiers.f16 + tiers.f8 / 2 + tiers.f4 / 4
-
-
-def pruned_share(layers: int, pruned_layers: int, kept: Fraction) -> Fraction:
-    """Layers that keep a share of the first and last tokens alone: 1 - (Ls/L)(1 - kept).
-
-    >>> pruned_share(80, 40, Fraction(1, 4))
-    Fraction(5, 8)
-
-    Source: PDTrim (arXiv 2509.04467), notation ours.
-    """
-    return 1 - Fraction(pruned_layers, layers) * (1 - kept)
 
 
 def layers_share(sent_layers: int, layers: int) -> Fraction:
